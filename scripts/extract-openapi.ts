@@ -91,6 +91,7 @@ const OPERATIONS = [
   `PATCH ${REPO}/pulls/comments/{comment_id}`,
   `POST ${PULL}/reviews`,
   `GET ${PULL}/comments`,
+  `POST ${PULL}/comments/{comment_id}/replies`,
   `PUT ${PULL}/merge`,
   `POST ${REPO}/check-runs`,
   `GET ${CHECK_RUN}`,

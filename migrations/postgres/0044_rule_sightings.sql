@@ -13,3 +13,13 @@ CREATE TABLE forgotten_rules (
   by_login      TEXT COLLATE "C",
   PRIMARY KEY (repository_id, rule)
 );
+
+CREATE TABLE thread_replies (
+  comment_id    BIGINT PRIMARY KEY,
+  thread        BIGINT NOT NULL,
+  repository_id BIGINT NOT NULL,
+  pull_request  BIGINT NOT NULL,
+  asked_by      TEXT COLLATE "C" NOT NULL,
+  asked_at      TEXT COLLATE "C" NOT NULL
+);
+CREATE INDEX thread_replies_by_pull_request ON thread_replies (repository_id, pull_request, asked_at);

@@ -17,3 +17,14 @@ CREATE TABLE forgotten_rules (
   by_login      TEXT,
   PRIMARY KEY (repository_id, rule)
 ) STRICT, WITHOUT ROWID;
+
+-- Replies in conversations on lines that a model answers: each once, and only so many of a conversation and a pull request.
+CREATE TABLE thread_replies (
+  comment_id    INTEGER PRIMARY KEY,
+  thread        INTEGER NOT NULL,
+  repository_id INTEGER NOT NULL,
+  pull_request  INTEGER NOT NULL,
+  asked_by      TEXT NOT NULL,
+  asked_at      TEXT NOT NULL
+) STRICT;
+CREATE INDEX thread_replies_by_pull_request ON thread_replies (repository_id, pull_request, asked_at);

@@ -24,10 +24,12 @@ import { createRunningLogs } from '../engine/sessions/running-logs.ts';
 import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
 import { type EndedRuns, endedRuns } from '../engine/traces/traced-jobs.ts';
 import { createCommandHandler } from '../entrypoints/commands/handle.ts';
+import { createThreadHandler } from '../entrypoints/commands/reply-in-thread.ts';
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
 import { type Cause, type JobRunner, reconcileJob } from '../ports/jobs.ts';
 import type { Tx } from '../ports/storage.ts';
 import { askJobs } from '../skills/ask/ask.ts';
+import { threadJobs } from '../skills/ask/thread.ts';
 import { createSkillKeeper } from '../skills/catalogue/keep.ts';
 import { communitySkills } from '../skills/catalogue/sync/community.ts';
 import type { Platform } from './platform.ts';
@@ -45,6 +47,7 @@ export interface EngineParts {
   sessions: JobRunner<'session' | 'review'>;
   mergeGroups: JobRunner<'merge_group'>;
   ask: JobRunner<'ask'>;
+  threads: JobRunner<'thread'>;
   questions: JobRunner<'questions'>;
   notify: JobRunner<'notify'>;
   chains: JobRunner<'chains'>;
@@ -59,7 +62,7 @@ export interface EngineParts {
  */
 export function buildEngine(
   platform: Platform,
-  { registry, activation, shell }: Skills,
+  { registry, activation, model, shell }: Skills,
   only?: string,
 ): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
@@ -131,6 +134,7 @@ export function buildEngine(
     onInstallationBack: ({ installation_id: id }: { installation_id: number }) =>
       storage.transaction((tx) => queue.enqueue(tx, reconcileInstallationJob(id))),
     onCommand: createCommandHandler({ ...platform, engine, outbox, configuration }),
+    onThreadReply: createThreadHandler({ ...platform, configuration, hasModel: model !== undefined }),
   };
   return {
     engine,
@@ -164,6 +168,7 @@ export function buildEngine(
       },
     },
     schedules: scheduleJobs(eventDeps),
+    threads: threadJobs({ ...platform, outbox, model }),
     ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
   };
 }

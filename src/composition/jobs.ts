@@ -28,6 +28,7 @@ export function buildJobs(
     chains,
     schedules,
     ask,
+    threads,
     ended,
   }: EngineParts,
 ): JobRunners {
@@ -44,6 +45,7 @@ export function buildJobs(
     chains,
     schedules,
     ask,
+    thread: threads,
     ...recoveryJobs({ ...platform, app: github.app }),
     retention: retentionJobs({ ...platform, periods: retention }),
     bodies: bodyJobs(platform),

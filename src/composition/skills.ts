@@ -58,6 +58,8 @@ export interface Skills {
   shell: Shell;
   /** For questions in comments, which no step asks. */
   activation: Activation;
+  /** For replies in conversations, which no step answers; `undefined` if no model is configured. */
+  model: Model | undefined;
   stop(): Promise<void>;
 }
 
@@ -130,6 +132,7 @@ export async function createSkills(
   return {
     registry,
     activation,
+    model,
     shell,
     async stop() {
       if (!overrides.sidecar) await sidecar.stop();

@@ -230,6 +230,17 @@ export interface TreeEntry {
   size: number;
 }
 
+/** A conversation on a line that this app began. */
+export interface OwnThread {
+  path: string;
+  /** In the newest head, as far as GitHub can tell; `null` for a comment on the whole file. */
+  line: number | null;
+  /** The end of the diff's hunk, up to the line. */
+  hunk: string;
+  /** Oldest first; the first is this app's. */
+  comments: readonly { id: number; login: string; body: string }[];
+}
+
 /** A repository on which the app is installed. */
 export interface InstalledRepository extends Repo {
   id: number;
@@ -419,6 +430,11 @@ export interface GitHubReader {
   ownIssues(repo: Repo, label: string): Promise<OwnIssue[] | undefined>;
   /** The texts of this app's own reviews of a pull request, and their comments. */
   ownReviewTexts(repo: Repo, number: number): Promise<{ reviews: string[]; comments: OwnReviewComment[] }>;
+  /**
+   * A conversation on a line that this app began; `undefined` if it is gone, or somebody else began it.
+   * @param first the id of its first comment
+   */
+  ownThread(repo: Repo, number: number, first: number): Promise<OwnThread | undefined>;
   /** The conversations on lines of a pull request that nobody has resolved, of any author: the first 500. */
   openThreads(repo: Repo, number: number): Promise<OpenThread[]>;
   /** Every repository that the installation covers. */
@@ -612,6 +628,10 @@ export interface GitHubWriter {
   createReview(repo: Repo, pullRequest: number, review: NewReview): Promise<number>;
   /** Changes the text of a comment of a review. */
   updateReviewComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;
+  /** @param thread the first comment of the conversation. @returns the reply's id */
+  replyInThread(repo: Repo, pullRequest: number, thread: number, body: string): Promise<number>;
+  /** The id of this app's comment on a line that begins with the marker. */
+  findReviewComment(repo: Repo, pullRequest: number, marker: string): Promise<number | undefined>;
   /** Marks a conversation as resolved. A refusal changes nothing. */
   resolveThread(id: string): Promise<void>;
   /** This app's own review with the marker, if it exists. */

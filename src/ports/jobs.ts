@@ -48,6 +48,15 @@ export const JOB_PAYLOADS = {
     /** Whether the other commands of the comment succeeded. One reaction shows the result of all of them. */
     othersOk: z.boolean(),
   }),
+  /** Answers a reply in a conversation on a line. Its text is read when it is answered. */
+  thread: z.strictObject({
+    installation_id: z.int(),
+    repository: repositoryRefSchema,
+    pull_request: z.int(),
+    comment_id: z.int(),
+    thread: z.int(),
+    asked_by: z.string(),
+  }),
   /** Judges a merge group until it is gone. */
   merge_group: z.strictObject({
     installation_id: z.int(),
@@ -120,6 +129,7 @@ const WORTH_OF_KIND: Readonly<Partial<Record<JobKind, Worth>>> = {
   questions: 'first',
   merge_group: 'first',
   ask: 'last',
+  thread: 'last',
   notify: 'last',
   missed_deliveries: 'last',
   reconcile: 'last',

@@ -29,6 +29,7 @@ import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './r
 import type { SessionLogs } from './session-logs.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 import type { StudioCommands, StudioSessions } from './studio-sessions.ts';
+import type { ThreadReplies } from './thread-replies.ts';
 import type { Visible } from './visible.ts';
 
 /**
@@ -90,6 +91,7 @@ export interface Tx {
   readonly sessionLogs: SessionLogs;
   readonly approvals: Approvals;
   readonly effects: Effects;
+  readonly threadReplies: ThreadReplies;
   readonly artifacts: Artifacts;
   readonly pullRequests: PullRequests;
   readonly gateProtections: GateProtections;

@@ -11,6 +11,7 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     wake: handler,
     effect: handler,
     ask: handler,
+    thread: handler,
     signal: handler,
     missed_deliveries: handler,
     reconcile: handler,

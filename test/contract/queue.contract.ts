@@ -40,6 +40,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         wake: handler('wake'),
         effect: handler('effect'),
         ask: handler('ask'),
+        thread: handler('thread'),
         signal: handler('signal'),
         missed_deliveries: handler('missed_deliveries'),
         reconcile: handler('reconcile'),

@@ -523,6 +523,29 @@ export function runsContract(open: OpenDatabase): void {
     });
   });
 
+  describe('replies in conversations', () => {
+    const reply = {
+      commentId: 12,
+      thread: 11,
+      repositoryId: 70,
+      pullRequest: 3,
+      askedBy: 'mia',
+      at: at(1),
+    } as const;
+
+    it('are added once each, and counted by pull request since a time', async () => {
+      await db.storage.transaction(async ({ threadReplies }) => {
+        expect(await threadReplies.add(reply)).toBe(true);
+        expect(await threadReplies.add({ ...reply, at: at(9) })).toBe(false);
+        expect(await threadReplies.add({ ...reply, commentId: 14, thread: 13, at: at(2) })).toBe(true);
+        expect(await threadReplies.add({ ...reply, commentId: 15, pullRequest: 4 })).toBe(true);
+      });
+      const { threadsSince } = db.storage.read.threadReplies;
+      expect((await threadsSince(reply, at(0))).toSorted()).toEqual([11, 13]);
+      expect(await threadsSince(reply, at(1))).toEqual([13]);
+    });
+  });
+
   describe('applied commands', () => {
     it('are the newest of each scope of a pull request', async () => {
       const given = { second: '2026-01-05T12:00:00.000Z', source: 'comment', number: 7, line: 0 } as const;

@@ -42,6 +42,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],
   skillCalls: ['get', 'ofComment'],
+  threadReplies: ['threadsSince'],
   skillTraces: ['ofRun', 'page'],
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],

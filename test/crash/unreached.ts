@@ -28,6 +28,7 @@ export const SOMETIMES = ['deliveries.claimUnqueued', 'sessionLogs.append'] as c
 /** Durable writes that no story reaches, and why that is no gap. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'acceptedFindings.forget': 'people give the command rarely, and it is one row',
+  'threadReplies.add': 'no story has a model; one transaction with its job',
   'apiTokens.insert': 'the command line and Studio make tokens',
   'apiTokens.removeOver': 'Studio makes tokens',
   'apiTokens.revoke': 'the command line revokes tokens',

@@ -90,6 +90,20 @@ it('a conversation that is resolved names its pull request and its comments', as
   ]);
 });
 
+it('a reply in a conversation names the comment with which that began, and who replied', async () => {
+  const { github, of } = await start();
+  await openChange(github);
+  const first = await github.beginConversation(REPO, 1, 'walt', 'x');
+  const id = await github.replyInConversation(REPO, 1, first, 'eve', 'Is that so?');
+  expect(of('pull_request_review_comment')).toMatchObject([
+    {
+      action: 'created',
+      pull_request: { number: 1 },
+      comment: { id, in_reply_to_id: first, body: 'Is that so?', user: { login: 'eve', type: 'User' } },
+    },
+  ]);
+});
+
 it('a status names its commit', async () => {
   const { github, of } = await start();
   const { headSha } = await openChange(github);

@@ -78,6 +78,8 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
     createReview: async () => nextId(),
     findReview: async () => undefined,
     updateReviewComment: async () => 'updated',
+    replyInThread: async () => nextId(),
+    findReviewComment: async () => undefined,
     resolveThread: async () => {},
     assign: async () => {},
     setMilestone: async () => {},

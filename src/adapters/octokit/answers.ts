@@ -397,6 +397,31 @@ export const reviewCommentsSchema = z.array(
     .transform(({ id, user, path, body }) => ({ id, author: user, viaAppId: null, path, body: body ?? '' })),
 );
 
+/** https://docs.github.com/en/rest/pulls/comments#list-review-comments-on-a-pull-request */
+export const threadCommentsSchema = z.array(
+  z
+    .object({
+      id: z.int(),
+      user: personOrGhost,
+      path: z.string(),
+      body: z.string().nullish(),
+      diff_hunk: z.string().nullish(),
+      line: z.int().nullish(),
+      original_line: z.int().nullish(),
+      in_reply_to_id: z.int().nullish(),
+    })
+    .transform(({ id, user, path, body, diff_hunk, line, original_line, in_reply_to_id }) => ({
+      id,
+      author: user,
+      viaAppId: null,
+      path,
+      body: body ?? '',
+      hunk: diff_hunk ?? '',
+      line: line ?? original_line ?? null,
+      thread: in_reply_to_id ?? id,
+    })),
+);
+
 export const milestonesSchema = z.array(z.object({ number: z.int(), title: z.string() }));
 
 /** Keeps the account only if it is a bot's, because this app is one. */

@@ -33,6 +33,7 @@ import {
   reviewCommentsSchema,
   reviewsSchema,
   reviewTextsSchema,
+  threadCommentsSchema,
   treeSchema,
 } from './answers.ts';
 import { readCommit } from './backport.ts';
@@ -362,6 +363,26 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
 
     openThreads: (repo, number) => openThreads(client, repo, number),
 
+    async ownThread(repo, number, first) {
+      const entries = client.entries(
+        'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments',
+        { ...at(repo), pull_number: number },
+        threadCommentsSchema,
+      );
+      const found = [];
+      for await (const comment of entries) if (comment.thread === first) found.push(comment);
+      const [begin, ...others] = found.toSorted((a, b) => a.id - b.id);
+      if (begin?.id !== first) return undefined;
+      const own = await ownOf(client, shared.ownAppId, only(begin), MARKER).next();
+      if (own.done) return undefined;
+      return {
+        path: begin.path,
+        line: begin.line,
+        hunk: begin.hunk,
+        comments: [begin, ...others].map(({ id, author, body }) => ({ id, login: author.login, body })),
+      };
+    },
+
     repositories: () => client.list('GET /installation/repositories', {}, installedRepositoriesSchema),
 
     async pullRequestsChangedAfter(repo, moment) {
@@ -504,4 +525,8 @@ function incomplete(route: string): GitHubError {
     200,
     `${route}: there are more entries than GitHub lists; that is not read.`,
   );
+}
+
+async function* only<T>(one: T): AsyncGenerator<T> {
+  yield one;
 }

@@ -206,6 +206,26 @@ export function createWriter(
       return updatedText('PATCH /repos/{owner}/{repo}/pulls/comments/{comment_id}', repo, id, body);
     },
 
+    // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
+    async replyInThread(repo, pullRequest, thread, body) {
+      refuseLong(body);
+      const created = await client.request(
+        'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies',
+        { ...at(repo), pull_number: pullRequest, comment_id: thread, body },
+        createdReviewSchema,
+      );
+      return created.id;
+    },
+
+    async findReviewComment(repo, pullRequest, marker) {
+      const comments = client.entries(
+        'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments',
+        { ...at(repo), pull_number: pullRequest },
+        reviewTextsSchema,
+      );
+      return (await ownOf(client, appId, comments, marker).next()).value?.id;
+    },
+
     async findReview(repo, pullRequest, marker) {
       const reviews = client.entries(REVIEWS, { ...at(repo), pull_number: pullRequest }, reviewTextsSchema);
       return (await ownOf(client, appId, reviews, marker).next()).value?.id;

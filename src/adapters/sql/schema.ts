@@ -93,6 +93,7 @@ export interface Database {
   skill_artifacts: SkillArtifactsTable;
   model_calls: ModelCallsTable;
   skill_calls: SkillCallsTable;
+  thread_replies: ThreadRepliesTable;
   skill_execution_traces: SkillExecutionTracesTable;
   audit_log: AuditLogTable;
   blobs_to_delete: { path: string };
@@ -524,6 +525,15 @@ export interface SkillCallsTable {
   decision_json: string | null;
   created_at: string;
   finished_at: string | null;
+}
+
+interface ThreadRepliesTable {
+  comment_id: number;
+  thread: number;
+  repository_id: number;
+  pull_request: number;
+  asked_by: string;
+  asked_at: string;
 }
 
 export interface SkillExecutionTracesTable {

@@ -33,6 +33,7 @@ import { skillCallsTable } from './skill-calls.ts';
 import { skillTracesTable } from './skill-traces.ts';
 import { skillsTable } from './skills.ts';
 import { studioCommandsTable, studioSessionsTable } from './studio.ts';
+import { threadRepliesTable } from './thread-replies.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /**
@@ -67,6 +68,7 @@ export function tablesOn(
     modelCalls: modelCallsTable(db),
     skills: skillsTable(db),
     skillCalls: skillCallsTable(db),
+    threadReplies: threadRepliesTable(db),
     skillTraces: skillTracesTable(db),
     apiTokens: apiTokensTable(db),
     audit: auditTable(db, clock, unit),

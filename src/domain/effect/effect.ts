@@ -207,6 +207,16 @@ export const effectSchema = z.lazy(() =>
       thread: z.string(),
       body: z.string(),
     }),
+    /** An answer in a conversation on a line. Found again by its marker, so that it is written once. */
+    z.strictObject({
+      kind: z.literal('thread_reply'),
+      ...location,
+      pull_request: z.int(),
+      /** The first comment of the conversation. */
+      thread: z.int(),
+      marker: z.string(),
+      body: z.string(),
+    }),
     z.strictObject({
       kind: z.literal('assignment'),
       ...location,

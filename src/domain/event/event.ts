@@ -203,6 +203,18 @@ const commandIssued = z.strictObject({
     }),
   ]),
 });
+/**
+ * A person replied in a conversation on a line of a pull request, and asks or mentions somebody. The text is read from GitHub when it
+ * is answered, because it can be edited or deleted until then.
+ */
+const threadReplied = z.strictObject({
+  kind: z.literal('thread.replied'),
+  ...onPullRequest,
+  actor: z.string(),
+  comment_id: z.int(),
+  /** The comment with which the conversation began. */
+  thread: z.int(),
+});
 const manualFired = z.strictObject({
   kind: z.literal('manual.fired'),
   ...location,
@@ -306,6 +318,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   groupDestroyed,
   approvalChanged,
   commandIssued,
+  threadReplied,
   manualFired,
   runRequested,
   fireRequested,

@@ -1,9 +1,6 @@
 import { criterion, type Explanation } from '../explanation/explanation.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import type { Run } from '../run/run.ts';
 import type { AnsweringPerson } from './approval.ts';
-import { actionOf } from './capability.ts';
-import { type CountersignRules, tightened } from './countersign-rules.ts';
 
 /** Who accepted findings of the run's reviews, and how many. */
 export interface Acceptor {
@@ -41,19 +38,4 @@ export function acceptanceCriteria(
           `${person.login} accepted ${findings}, but ${reason}; somebody who may countersign accepts ${them} again, or fixes ${them}`,
         );
   });
-}
-
-/**
- * The rules of every step that merges, which may ask for particular people; those of the settings without one. A review
- * decides for all of those steps, so an acceptance must satisfy them all.
- */
-export function rulesOfMerges({
-  definition,
-  settings,
-}: Pick<Run, 'definition' | 'settings'>): CountersignRules[] {
-  const merging = definition.steps.filter(({ uses }) => actionOf(uses)?.merges);
-  const { countersign } = settings;
-  return merging.length === 0
-    ? [countersign]
-    : merging.map(({ approval }) => tightened(countersign, approval));
 }

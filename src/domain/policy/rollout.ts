@@ -80,6 +80,7 @@ function isSaid(kind: Effect['kind']): boolean {
     case 'comment':
     case 'review':
     case 'resolved_finding':
+    case 'thread_reply':
     case 'reaction':
       return true;
     case 'gate_check':

@@ -54,6 +54,7 @@ export function actorOf(event: Event, deliveryId: number | null): Actor {
     case 'group.requested':
     case 'group.destroyed':
     case 'approval.changed':
+    case 'thread.replied':
     case 'installation.gone':
     case 'installation.back':
     case 'repository.gone':

@@ -1,8 +1,8 @@
 import { learnedIn, type RuleHistory } from '../../domain/outcome/learned.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
-import { rulesOfMerges } from '../../domain/policy/accepted-findings.ts';
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
+import { rulesOfMerges } from '../../domain/run/rules-of-merges.ts';
 import { GitHubError } from '../../ports/github.ts';
 import { readSpeaker } from './answerers.ts';
 import type { ApprovalContext } from './approval-context.ts';

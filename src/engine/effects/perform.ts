@@ -448,7 +448,7 @@ function isCreated({ effect, githubId }: EffectRow): boolean {
   if (effect.kind === 'issue') return githubId === null && effect.number === null;
   return (
     (kind === 'comment' && githubId === null) ||
-    ['review_request', 'review', 'backport', 'release'].includes(kind)
+    ['review_request', 'review', 'thread_reply', 'backport', 'release'].includes(kind)
   );
 }
 
@@ -595,6 +595,11 @@ async function execute(
       if ((await writer.updateReviewComment(repo, id, body)) === 'updated')
         await writer.resolveThread(thread);
       return { githubId: null, progress: {} };
+    }
+    case 'thread_reply': {
+      const { pull_request: number, thread, marker, body } = effect;
+      const made = wasBegun ? await writer.findReviewComment(repo, number, marker) : undefined;
+      return { githubId: made ?? (await writer.replyInThread(repo, number, thread, body)), progress: {} };
     }
     case 'assignment':
       await writer.assign(repo, effect.issue, effect.people);

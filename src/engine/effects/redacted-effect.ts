@@ -46,6 +46,7 @@ export function redactedEffect(effect: Effect): Effect {
         comments: effect.comments.map((comment) => ({ ...comment, body: redactMarkdown(comment.body) })),
       };
     case 'resolved_finding':
+    case 'thread_reply':
       return { ...effect, body: redactMarkdown(effect.body) };
     case 'label':
       return { ...effect, labels: effect.labels.map(redact) };

@@ -20,6 +20,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'comment':
       return effect.shows === 'status' || effect.replaced_by !== undefined ? 'status' : commentClassOf(key);
     case 'review_request':
+    case 'thread_reply':
     case 'webhook':
       return 'reply';
     case 'label':

@@ -28,6 +28,8 @@ export interface EventDeps extends PullRequestDeps {
   onInstallationBack(event: EventOf<'installation.back'>): Promise<void>;
   /** A parameter, because commands are an entry point of their own. */
   onCommand(event: EventOf<'command.issued'>, cause: Cause | null): Promise<void>;
+  /** A parameter for the same reason. */
+  onThreadReply(event: EventOf<'thread.replied'>, cause: Cause | null): Promise<void>;
 }
 
 /**
@@ -62,6 +64,8 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       return onApproval(deps, event, by, cause);
     case 'command.issued':
       return deps.onCommand(event, cause);
+    case 'thread.replied':
+      return deps.onThreadReply(event, cause);
     case 'schedule.fired':
       return fireScheduled(deps, event);
     case 'manual.fired':

@@ -6,12 +6,12 @@ import { type Finding, placeInWords, SEVERITIES } from '../../domain/outcome/fin
 import { findingId, fingerprintHash } from '../../domain/outcome/fingerprint.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
-import { rulesOfMerges } from '../../domain/policy/accepted-findings.ts';
 import { type CountersignRules, teamsNamed } from '../../domain/policy/countersign-rules.ts';
 import { degraded } from '../../domain/policy/gate/verdict.ts';
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
 import { stillExpected } from '../../domain/rule/step-rules.ts';
 import { childRunId } from '../../domain/run/child.ts';
+import { rulesOfMerges } from '../../domain/run/rules-of-merges.ts';
 import { type Invocation, isRunOver, type RunState } from '../../domain/run/run.ts';
 import { reviewWithAccepted } from '../../engine/steps/judged-findings.ts';
 import type { HeadOf } from '../../ports/accepted-findings.ts';

@@ -29,14 +29,14 @@ export const GAVE_UP = notOk(
 
 /** @param because untrusted text, from a model, a skill or GitHub */
 export function notAnswered(because: string): AskReply {
-  return notOk(lines(asSentence(because)));
+  return notOk(answerLines(asSentence(because)));
 }
 
 /** The model's own answer, without a skill. */
 export function directAnswer(text: string): AskReply {
   return {
     ok: true,
-    text: `${lines(text)}\n\n<sub>Answered by the language model, which did not see the change.</sub>`,
+    text: `${answerLines(text)}\n\n<sub>Answered by the language model, which did not see the change.</sub>`,
   };
 }
 
@@ -77,7 +77,7 @@ export function answerComment(commentId: number, { text }: AskReply): { marker: 
 }
 
 /** Text of several lines, each encoded separately, so that headings and lists in it stay plain text. */
-function lines(text: string): string {
+export function answerLines(text: string): string {
   const all = text.split(/\r\n?|\n/);
   const shown = all.slice(0, MAX_LINES).map((line) => prose(line, MAX_LINE));
   return [...shown, ...(all.length > MAX_LINES ? ['…'] : [])].join('\n');

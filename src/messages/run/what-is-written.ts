@@ -76,6 +76,8 @@ export function whatIsWritten(effect: Effect): Written {
       };
     case 'resolved_finding':
       return { head: `Resolved conversation of #${effect.pull_request}`, body: effect.body };
+    case 'thread_reply':
+      return { head: `Reply in a conversation of #${effect.pull_request}`, body: effect.body };
     case 'assignment':
       return { head: `Assignees of #${effect.issue}: ${effect.people.join(', ')}` };
     case 'milestone':

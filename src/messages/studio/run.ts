@@ -341,6 +341,7 @@ function effectPage({ effect, githubId, progress }: EffectRow, githubUrl: string
     case 'enqueue':
     case 'review':
     case 'resolved_finding':
+    case 'thread_reply':
     case 'review_request':
     case 'update_branch':
     case 'backport':

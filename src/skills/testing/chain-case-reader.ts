@@ -192,6 +192,7 @@ export function chainCaseReader(
     isAssignable: async () => true,
     pullRequestsUnchangedSince: async () => ({ pullRequests: [], truncated: false }),
     ownIssues: async () => [],
+    ownThread: async () => undefined,
     ownReviewTexts: async () => ({ reviews: [], comments: [] }),
   };
 

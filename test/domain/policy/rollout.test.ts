@@ -15,7 +15,7 @@ describe('what a level lets through', () => {
   test.each([
     ['off', []],
     ['observe', []],
-    ['comment', ['check_run', 'comment', 'reaction', 'resolved_finding', 'review']],
+    ['comment', ['check_run', 'comment', 'reaction', 'resolved_finding', 'review', 'thread_reply']],
     ['enforce', KINDS.toSorted()],
   ] as const)('is, with %s, %j', (level, kinds) => {
     expect(KINDS.filter((kind) => mayWrite(level, kind)).toSorted()).toEqual(kinds);

@@ -174,6 +174,40 @@ maps('a webhook about a conversation', [
   ],
 ]);
 
+const replied = (body: string, more: object = {}) => ({
+  action: 'created',
+  pull_request: { number: 3 },
+  comment: { id: 12, body, user: person, in_reply_to_id: 11, ...more },
+});
+
+maps('a webhook about a comment on a line', [
+  [
+    'a reply that asks something is thread.replied, without its text',
+    'pull_request_review_comment',
+    replied('Why?'),
+    events({ kind: 'thread.replied', ...onPr, actor: person.login, comment_id: 12, thread: 11 }),
+  ],
+  ['a reply that asks nothing is ignored', 'pull_request_review_comment', replied('I see.'), ignored],
+  [
+    'a comment that begins a conversation is ignored',
+    'pull_request_review_comment',
+    replied('Why?', { in_reply_to_id: undefined }),
+    ignored,
+  ],
+  [
+    'a reply of an app is ignored, so that two apps do not talk to each other',
+    'pull_request_review_comment',
+    replied('Why?', { user: { login: 'other[bot]', type: 'Bot' } }),
+    ignored,
+  ],
+  [
+    'a reply that is edited is ignored',
+    'pull_request_review_comment',
+    { ...replied('Why?'), action: 'edited' },
+    ignored,
+  ],
+]);
+
 const WRITTEN_AT = '2025-03-01T12:00:00Z';
 const comment = (action: string, body: string, user: object | null = person, more: object = {}) => ({
   action,

@@ -23,6 +23,7 @@ import {
   openPullRequest,
   type PullRequestEdit,
   reopenPullRequest,
+  replyInConversation,
   resolveConversation,
   setDraft,
 } from './operations/pulls.ts';
@@ -124,6 +125,14 @@ export interface Actions {
   dismissReview(repo: string, number: number, id: number, actor: string): Promise<void>;
   /** Somebody begins a conversation about the first line of a file. @returns its id. */
   beginConversation(repo: string, number: number, login: string, path: string): Promise<number>;
+  /** Somebody replies in a conversation. @returns the reply's id */
+  replyInConversation(
+    repo: string,
+    number: number,
+    first: number,
+    login: string,
+    body: string,
+  ): Promise<number>;
   /** Somebody marks a conversation as resolved, or with `false` as unresolved again. */
   resolveConversation(
     repo: string,
@@ -253,6 +262,12 @@ export function createActions(state: State): Actions {
         } as const;
         addReview(state, pull(repo, number), state.account(login), 'COMMENTED', '', [comment]);
         return comment.id;
+      }),
+    replyInConversation: (repo, number, first, login, body) =>
+      act(() => {
+        const id = replyInConversation(state, pull(repo, number), first, state.account(login), body);
+        if (id === undefined) throw new Error(`#${number} has no conversation ${first}.`);
+        return id;
       }),
     resolveConversation: (repo, number, id, actor, isResolved = true) =>
       act(() => resolveConversation(state, pull(repo, number), id, state.account(actor), isResolved)),

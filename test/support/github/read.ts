@@ -92,6 +92,8 @@ export interface Reader {
   /** Every run of the commit, oldest first. */
   checkRuns(repo: string, sha: string): SeenCheckRun[];
   reviews(repo: string, number: number): SeenReview[];
+  /** Every comment on a line, with its replies. */
+  lineComments(repo: string, number: number): { id: number; author: string; body: string }[];
   /** The people and teams whose review is requested now. */
   requestedReviewers(repo: string, number: number): { people: string[]; teams: string[] };
   labels(repo: string, number: number): string[];
@@ -200,6 +202,12 @@ export function createReader(state: State): Reader {
           })),
           actions: run.actions,
         })),
+    lineComments: (repo, number) =>
+      state
+        .pullRequest(state.repository(repo), number)
+        .pull.reviews.flatMap(({ author, comments }) =>
+          comments.map(({ id, replyTo, body }) => ({ id, author: (replyTo?.by ?? author).login, body })),
+        ),
     reviews: (repo, number) =>
       state
         .pullRequest(state.repository(repo), number)

@@ -283,7 +283,7 @@ export interface Review {
   readonly body: string;
   readonly commitSha: string;
   readonly submittedAt: Date;
-  readonly comments: readonly ReviewComment[];
+  readonly comments: ReviewComment[];
 }
 
 /** A comment on a line of the diff, which begins a conversation; `LEFT` is the file before, `RIGHT` after. */
@@ -296,6 +296,8 @@ export interface ReviewComment {
   readonly side: 'LEFT' | 'RIGHT';
   readonly startLine: number | null;
   body: string;
+  /** The first comment of the conversation, and who wrote it; missing in that one itself, which its review's author wrote. */
+  readonly replyTo?: { readonly id: number; readonly by: Account };
 }
 
 export interface Comment {

@@ -163,7 +163,7 @@ const POINTS = 8;
 
 /** A person waits for a command's reply, and nobody for what follows a merge. */
 function urgencyOf({ kind }: Event): Urgency {
-  if (kind === 'command.issued') return 'person';
+  if (kind === 'command.issued' || kind === 'thread.replied') return 'person';
   return kind === 'pr.merged' || kind === 'pr.closed' || kind === 'file.changed' ? 'background' : 'run';
 }
 

@@ -13,6 +13,7 @@ import {
   issuesFields,
   mergeGroupFields,
   pullRequestFields,
+  pullRequestReviewCommentFields,
   pullRequestReviewFields,
   pullRequestReviewThreadFields,
   pushFields,
@@ -335,6 +336,31 @@ const issueComment = reader(issueCommentFields, ({ action, issue, comment, sende
   }
 });
 
+/** What may ask something of this app in a conversation that it began. Most replies only answer a person. */
+const MAY_ASK = /\?|@countersign/i;
+
+const pullRequestReviewComment = reader(
+  pullRequestReviewCommentFields,
+  ({ action, pull_request, comment }, place) => {
+    if (action !== 'created') return notRelevant('pull_request_review_comment', action);
+    // The account's type, not the suffix "[bot]", as for commands. This app must not answer itself either.
+    if (comment.user?.type !== 'User') return 'no person wrote the comment';
+    if (comment.in_reply_to_id == null) return 'the comment begins a conversation';
+    if (!MAY_ASK.test(comment.body ?? '')) return 'the reply asks nothing';
+    const { id: comment_id, in_reply_to_id: thread, user } = comment;
+    return [
+      {
+        kind: 'thread.replied',
+        ...place,
+        pull_request: pull_request.number,
+        actor: user.login,
+        comment_id,
+        thread,
+      },
+    ];
+  },
+);
+
 const issues = reader(issuesFields, ({ action, issue, label, sender }, place, own) => {
   if (action !== 'opened' && action !== 'labeled') return notRelevant('issues', action);
   // A chain that issues trigger must not trigger itself endlessly by the issues that it opens.
@@ -494,6 +520,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['merge_group', mergeGroup],
   ['pull_request', pullRequest],
   ['pull_request_review', pullRequestReview],
+  ['pull_request_review_comment', pullRequestReviewComment],
   ['pull_request_review_thread', pullRequestReviewThread],
   ['push', push],
   ['release', release],

@@ -128,6 +128,19 @@ export const issueCommentFields = z.object({
   sender,
 });
 
+/** https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review_comment */
+export const pullRequestReviewCommentFields = z.object({
+  action: z.string(),
+  pull_request: z.object({ number: id }),
+  comment: z.object({
+    id,
+    body: z.string().nullish(),
+    user: account.nullish(),
+    /** The first comment of the conversation; missing in that one itself. */
+    in_reply_to_id: id.nullish(),
+  }),
+});
+
 export const issuesFields = z.object({
   action: z.string(),
   issue: z.object({

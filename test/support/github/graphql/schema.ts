@@ -373,7 +373,7 @@ function pullRequestNode(state: State, token: Token, pr: PullRequest): Node {
         connection(
           'PullRequestReviewThread',
           'reviewThreads',
-          pull.reviews.flatMap(({ comments }) => comments),
+          pull.reviews.flatMap(({ comments }) => comments.filter(({ replyTo }) => !replyTo)),
           args,
           (comment) => threadNode(comment),
         ),

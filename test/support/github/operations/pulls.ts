@@ -165,6 +165,32 @@ export function dismissReview(state: State, pr: PullRequest, id: number, by: Acc
   });
 }
 
+/** Somebody replies in a conversation on a line. @param first its first comment. @returns the reply's id; `undefined` without such a conversation */
+export function replyInConversation(
+  state: State,
+  pr: PullRequest,
+  first: number,
+  by: Account,
+  body: string,
+): number | undefined {
+  const review = pr.pull.reviews.find(({ comments }) => comments.some((comment) => comment.id === first));
+  const begin = review?.comments.find((comment) => comment.id === first);
+  if (!review || !begin || begin.replyTo) return undefined;
+  const reply: ReviewComment = {
+    ...begin,
+    id: state.nextId('comment'),
+    body,
+    replyTo: { id: first, by },
+  };
+  review.comments.push(reply);
+  emit(state, { repository: pr.repository, sender: by }, 'pull_request_review_comment', {
+    action: 'created',
+    comment: viewReviewComment(state, pr, review, reply),
+    pull_request: viewFullPull(state, pr),
+  });
+  return reply.id;
+}
+
 /**
  * Marks a conversation of the pull request as resolved, or not. Its author may, and everybody who can write.
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review_thread
@@ -206,7 +232,7 @@ export function addReview(
     body,
     commitSha: pr.pull.head.sha,
     submittedAt: state.now(),
-    comments,
+    comments: [...comments],
   };
   pr.pull.reviews.push(review);
   // A review, also one that only comments, ends the request for it:

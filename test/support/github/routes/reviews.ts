@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError, notFound } from '../api-error.ts';
-import { addReview } from '../operations/pulls.ts';
+import { addReview, replyInConversation } from '../operations/pulls.ts';
 import { paginate } from '../pages.ts';
 import { json, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { diffLinesOf } from '../rules/diff-lines.ts';
@@ -82,6 +82,18 @@ export function reviewRoutes(router: Router): void {
     return paginate(call, pullPath(call, '/comments'), comments, ({ review, comment }) =>
       viewReviewComment(call.state, pr, review, comment),
     );
+  });
+
+  // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
+  router.repository('POST', '/pulls/:number/comments/:id/replies', 'pull_requests:write', (call) => {
+    const { state } = call;
+    const pr = pullIn(call);
+    const { body } = parse(Edited, call.body);
+    const id = replyInConversation(state, pr, Number(call.params.id), state.app.bot, body);
+    const review = pr.pull.reviews.find(({ comments }) => comments.some((one) => one.id === id));
+    const comment = review?.comments.find((one) => one.id === id);
+    if (!review || !comment) throw notFound();
+    return json(viewReviewComment(state, pr, review, comment), 201);
   });
 
   // https://docs.github.com/en/rest/pulls/comments#update-a-review-comment-for-a-pull-request

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { PACKAGE_ROOT } from '../../../../core/package-root.ts';
 import type { SkillArtifact } from '../../../../domain/skill/skill.ts';
 
-/** `review.md` asks for findings, and `refute.md` whether they hold. */
-export type PromptName = 'review.md' | 'refute.md';
+/** `review.md` asks for findings, `refute.md` whether they hold, and `thread.md` what to answer to a reply below one. */
+export type PromptName = 'review.md' | 'refute.md' | 'thread.md';
 
 const loaded = new Map<PromptName, SkillArtifact>();
 

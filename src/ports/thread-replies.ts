@@ -1,5 +1,5 @@
 /** A reply in a conversation on a line that a model answers. */
-export interface ThreadReply {
+interface ThreadReply {
   commentId: number;
   /** The first comment of the conversation. */
   thread: number;

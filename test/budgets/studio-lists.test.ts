@@ -9,7 +9,7 @@ const MOST = {
   '/?show=yours': 10,
   '/?show=stopped': 9,
   '/octo/app/pull/1': 10,
-  '/insight': 3,
+  '/insight': 4,
   '/runs/run_1': 15,
 };
 

@@ -9,8 +9,8 @@ import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 
 /** How many replies are answered in a day: of one conversation, and of all conversations of a pull request. */
-export const ANSWERED_IN_THREAD = 5;
-export const ANSWERED_IN_PULL_REQUEST = 20;
+const ANSWERED_IN_THREAD = 5;
+const ANSWERED_IN_PULL_REQUEST = 20;
 const DAY_MS = 86_400_000;
 
 /**

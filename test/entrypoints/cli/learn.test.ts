@@ -35,7 +35,7 @@ async function withLearnedRule() {
   return countersignOn(path);
 }
 
-test('learn lists rules whose findings are not shown, until it is told to forget them', async () => {
+test('learn lists rules whose findings are not shown, until somebody has it forget them', async () => {
   const run = await withLearnedRule();
   expect((await run('learn', '--repo', 'acme/rocket')).stdout).toContain(
     `REPOSITORY   RULE                    UP TO   PULL REQUESTS  ACCEPTED BY\nacme/rocket  ${LOCKS}  medium  3 of 4         mia`,

@@ -18,7 +18,7 @@ const LEASE_S = 10;
 /** How often the process says that it still serves, in milliseconds. */
 const RENEWED_MS = 2_000;
 
-export type PostgresClaim =
+type PostgresClaim =
   | {
       ok: true;
       /** Transactions with it are refused as soon as another process serves the database. */

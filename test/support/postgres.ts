@@ -20,7 +20,9 @@ const INSTALLED = '/usr/lib/postgresql';
 /** The user `nobody` of Debian: PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
 
-const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+/** For programs that refuse to run as root. */
+export const asNobody: { uid?: number; gid?: number } =
+  process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 /** The folder with the programs of the newest installed version; `undefined` if there is none. */
 export const postgresPrograms: string | undefined = existsSync(INSTALLED)
@@ -46,6 +48,8 @@ export interface PostgresServer {
   /** Stops it, as a restart does, or as a crash does. */
   down(how: 'fast' | 'immediate'): Promise<void>;
   up(): Promise<void>;
+  /** Starts a server that has each commit before anybody hears of it. It writes after `SELECT pg_promote()`. */
+  standby(): Promise<PostgresServer>;
   remove(): Promise<void>;
 }
 
@@ -53,14 +57,26 @@ export interface PostgresServer {
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed');
   const programs = postgresPrograms;
-  const folder = mkdtempSync(join(durable ? tmpdir() : memoryFolder(), 'countersign-pg-'));
-  if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid);
-  const data = join(folder, 'data');
+  const folder = newFolder(durable);
   await promisify(execFile)(
     join(programs, 'initdb'),
-    ['-D', data, '-U', 'countersign', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    { cwd: folder, ...identity },
+    ['-D', join(folder, 'data'), '-U', 'countersign', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { cwd: folder, ...asNobody },
   );
+  return serverIn(folder, { programs, durable });
+}
+
+function newFolder(durable: boolean): string {
+  const folder = mkdtempSync(join(durable ? tmpdir() : memoryFolder(), 'countersign-pg-'));
+  if (asNobody.uid !== undefined) chownSync(folder, asNobody.uid, NOBODY);
+  return folder;
+}
+
+async function serverIn(
+  folder: string,
+  { programs, durable }: { programs: string; durable: boolean },
+): Promise<PostgresServer> {
+  const data = join(folder, 'data');
   let server: ChildProcess | undefined;
   const endWithThis = () => {
     server?.kill('SIGQUIT');
@@ -79,14 +95,14 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
         ...['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=200'],
         ...(durable ? [] : ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off']),
       ],
-      { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], ...identity },
+      { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], ...asNobody },
     );
     server = started;
     const lines = createInterface({ input: started.stderr });
     const log: string[] = [];
     for await (const line of lines) {
       log.push(line);
-      if (line.includes('ready to accept connections')) {
+      if (/ready to accept (read-only )?connections/.test(line)) {
         started.stderr.resume();
         return;
       }
@@ -135,6 +151,28 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     query,
     down,
     up,
+    async standby() {
+      const another = newFolder(durable);
+      await promisify(execFile)(
+        join(programs, 'pg_basebackup'),
+        [
+          '-D',
+          join(another, 'data'),
+          '-h',
+          folder,
+          '-U',
+          'countersign',
+          '--write-recovery-conf',
+          '--checkpoint=fast',
+          '--no-sync',
+        ],
+        { cwd: another, ...asNobody },
+      );
+      const started = await serverIn(another, { programs, durable });
+      await query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await query('SELECT pg_reload_conf()');
+      return started;
+    },
     async remove() {
       process.off('exit', endWithThis);
       await down('immediate');

@@ -1,8 +1,11 @@
 // @module-tag slow
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../src/adapters/postgres/place.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { SERVED_BY_ANOTHER_NOW, WORKS_NOW } from '../../src/messages/cli/process.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { type Actors, openWithActors } from '../chaos/actors.ts';
 import { problemsOf } from '../chaos/compare.ts';
@@ -11,6 +14,7 @@ import { STORIES, type StoryName } from '../chaos/story.ts';
 import { withoutReview } from '../crash/stories.ts';
 import { redeliverUnanswered } from '../crash/supervisor.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { hasPgBouncer, startPgBouncer, WITHOUT_PGBOUNCER } from '../support/pgbouncer.ts';
 import {
   type PostgresServer,
   postgresPrograms,
@@ -45,6 +49,7 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
   let github: GitHubStandIn;
   let fleet: Fleet;
   let storage: Storage;
+  let databaseUrl: string;
 
   beforeAll(async () => {
     server = await startPostgres();
@@ -52,7 +57,7 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
   beforeEach(async () => {
     github = await startGitHub();
     for (const login of ['mia', 'max', 'ada', 'will', 'otto']) github.addUser(login);
-    const databaseUrl = await server.newMigrated();
+    databaseUrl = await server.newMigrated();
     fleet = await startFleet(github, { databaseUrl, folder: newFolder() });
     storage = await openPostgres(placeOf(databaseUrl), { clock: systemClock });
   });
@@ -98,7 +103,7 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
   test('go on with the work of the one that is killed, and take webhooks while they stand by', async () => {
     const repo = addRepository('octo');
     const first = await fleet.add();
-    await fleet.until('the first to work', () => first.log.find(saying('this process does the work now')));
+    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
     const second = await fleet.add();
     await fleet.until('the second to stand by', () =>
       second.log.find(saying('standing by: another process (pid')),
@@ -109,13 +114,13 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     first.kill();
     await first.gone;
     await settled([pull]);
-    expect(second.log.some(saying('this process does the work now'))).toBe(true);
+    expect(second.log.some(saying(WORKS_NOW))).toBe(true);
   });
 
   test('go on at once with the work of the one that stops', async () => {
     const repo = addRepository('octo');
     const first = await fleet.add();
-    await fleet.until('the first to work', () => first.log.find(saying('this process does the work now')));
+    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
     const second = await fleet.add();
     const ready = async () =>
       (await (await fetch(new URL('/readyz', second.url))).json()) as { warnings?: string[] };
@@ -123,9 +128,72 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
       expect.stringContaining(`standing by: another process (pid ${first.pid} on`),
     ]);
     await first.stop();
-    await fleet.until('the second to work', () => second.log.find(saying('this process does the work now')));
+    await fleet.until('the second to work', () => second.log.find(saying(WORKS_NOW)));
     expect((await ready()).warnings).toBeUndefined();
     await settled([await open(repo, 'one', 'countersigned')]);
+  });
+
+  test('do nothing twice when one that stood still for longer than its lease goes on', async () => {
+    const repo = addRepository('octo');
+    const first = await fleet.add();
+    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
+    const second = await fleet.add();
+    const pull = await open(repo, 'one', 'countersigned');
+    process.kill(first.pid ?? 0, 'SIGSTOP');
+    await fleet.until('the second to work', () => second.log.find(saying(WORKS_NOW)));
+    process.kill(first.pid ?? 0, 'SIGCONT');
+    expect(await first.gone).toEqual({ code: 1, signal: null });
+    expect(first.log.some(saying(SERVED_BY_ANOTHER_NOW))).toBe(true);
+    await settled([pull]);
+  });
+
+  test.skipIf(!hasPgBouncer)(`work through PgBouncer in transaction mode${WITHOUT_PGBOUNCER}`, async () => {
+    const repo = addRepository('octo');
+    const bouncer = await startPgBouncer(server.folder);
+    try {
+      const through = { DATABASE_URL: bouncer.urlFor(databaseUrl) };
+      const first = await fleet.add(through);
+      await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
+      const second = await fleet.add(through);
+      const pull = await open(repo, 'one', 'countersigned');
+      await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
+      first.kill();
+      await first.gone;
+      await settled([pull]);
+      await second.stop();
+    } finally {
+      await bouncer.stop();
+    }
+  });
+
+  test('go on when their database fails over to a standby that has every commit', async () => {
+    const primary = await startPostgres({ durable: true });
+    const url = await primary.newMigrated();
+    const standby = await primary.standby();
+    // What an address of the service is elsewhere.
+    const address = join(newFolder(), 'server');
+    symlinkSync(primary.folder, address);
+    try {
+      const app = await fleet.add({ DATABASE_URL: url.replace(primary.folder, address) });
+      const pulls = [
+        await open(addRepository('octo'), 'one', 'countersigned'),
+        await open(addRepository('hexa'), 'two', 'countersigned'),
+      ];
+      await fleet.until('people to act', async () => (await pulls[0]?.goOn()) || undefined);
+      await primary.down('immediate');
+      await standby.query('SELECT pg_promote()');
+      rmSync(address);
+      symlinkSync(standby.folder, address);
+      await storage.close();
+      storage = await openPostgres(placeOf(url.replace(primary.folder, standby.folder)), {
+        clock: systemClock,
+      });
+      await settled(pulls);
+      await app.stop();
+    } finally {
+      await standby.remove();
+      await primary.remove();
+    }
   });
 
   test('have the roles of their settings: one takes webhooks, one works', async () => {
@@ -134,7 +202,7 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     const web = await fleet.add({ ROLE: 'web' });
     expect(await send(worker.url, {}, Buffer.from('{}'))).toBe(503);
     await settled([await open(repo, 'one', 'countersigned')]);
-    expect(web.log.some(saying('this process does the work now'))).toBe(false);
+    expect(web.log.some(saying(WORKS_NOW))).toBe(false);
     const pages = await Promise.all([worker, web].map(({ url }) => fetch(new URL('/', url))));
     expect(pages.map(({ status }) => status)).toEqual([404, 404]);
   });

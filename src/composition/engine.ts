@@ -62,7 +62,7 @@ export interface EngineParts {
  */
 export function buildEngine(
   platform: Platform,
-  { registry, activation, model, shell }: Skills,
+  { registry, activation, model, pool, shell }: Skills,
   only?: string,
 ): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
@@ -168,7 +168,7 @@ export function buildEngine(
       },
     },
     schedules: scheduleJobs(eventDeps),
-    threads: threadJobs({ ...platform, outbox, model }),
+    threads: threadJobs({ ...platform, outbox, model, pool }),
     ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
   };
 }

@@ -60,6 +60,8 @@ export interface Skills {
   activation: Activation;
   /** For replies in conversations, which no step answers; `undefined` if no model is configured. */
   model: Model | undefined;
+  /** For the search for secrets before such a reply is sent to the model. */
+  pool: AnalyzerPool;
   stop(): Promise<void>;
 }
 
@@ -133,6 +135,7 @@ export async function createSkills(
     registry,
     activation,
     model,
+    pool,
     shell,
     async stop() {
       if (!overrides.sidecar) await sidecar.stop();

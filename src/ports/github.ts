@@ -235,8 +235,9 @@ export interface OwnThread {
   path: string;
   /** In the newest head, as far as GitHub can tell; `null` for a comment on the whole file. */
   line: number | null;
-  /** The end of the diff's hunk, up to the line. */
+  /** The end of the diff's hunk, up to the line, as it was at the commit that the first comment is about. */
   hunk: string;
+  commitSha: string;
   /** Oldest first; the first is this app's. */
   comments: readonly { id: number; login: string; body: string }[];
 }

@@ -406,20 +406,24 @@ export const threadCommentsSchema = z.array(
       path: z.string(),
       body: z.string().nullish(),
       diff_hunk: z.string().nullish(),
+      original_commit_id: z.string(),
       line: z.int().nullish(),
       original_line: z.int().nullish(),
       in_reply_to_id: z.int().nullish(),
     })
-    .transform(({ id, user, path, body, diff_hunk, line, original_line, in_reply_to_id }) => ({
-      id,
-      author: user,
-      viaAppId: null,
-      path,
-      body: body ?? '',
-      hunk: diff_hunk ?? '',
-      line: line ?? original_line ?? null,
-      thread: in_reply_to_id ?? id,
-    })),
+    .transform(
+      ({ id, user, path, body, diff_hunk, original_commit_id, line, original_line, in_reply_to_id }) => ({
+        id,
+        author: user,
+        viaAppId: null,
+        path,
+        body: body ?? '',
+        hunk: diff_hunk ?? '',
+        commitSha: original_commit_id,
+        line: line ?? original_line ?? null,
+        thread: in_reply_to_id ?? id,
+      }),
+    ),
 );
 
 export const milestonesSchema = z.array(z.object({ number: z.int(), title: z.string() }));

@@ -379,6 +379,7 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
         path: begin.path,
         line: begin.line,
         hunk: begin.hunk,
+        commitSha: begin.commitSha,
         comments: [begin, ...others].map(({ id, author, body }) => ({ id, login: author.login, body })),
       };
     },

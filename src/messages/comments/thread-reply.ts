@@ -10,6 +10,10 @@ export function threadReply(to: number, answer: string): { marker: string; body:
   return commandReply(`${to} in its conversation`, [{ ok: true, text }]);
 }
 
+/** Why there is no answer if it is not known what must not be shown to a model. */
+export const NOT_SEARCHED =
+  'Nothing was sent to the language model, since the search for secrets failed and the text could hold some.';
+
 /** The same if there is no answer. @param because one sentence, of untrusted text */
 export function noThreadReply(to: number, because: string): { marker: string; body: string } {
   return commandReply(`${to} in its conversation`, [

@@ -1,25 +1,17 @@
 import { z } from 'zod';
+import type { AnalyzerPool } from '../../analyzers/pool.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { redact } from '../../core/redact/redact.ts';
 import type { Outbox } from '../../engine/effects/outbox.ts';
-import { noThreadReply, threadReply } from '../../messages/comments/thread-reply.ts';
-import type { GitHub, GitHubReader, OwnThread, PullRequest, Repo } from '../../ports/github.ts';
+import { NOT_SEARCHED, noThreadReply, threadReply } from '../../messages/comments/thread-reply.ts';
+import type { GitHub } from '../../ports/github.ts';
 import type { JobPayload, JobResult, JobRunner } from '../../ports/jobs.ts';
 import type { Model } from '../../ports/model.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { promptPath, shippedPrompt } from '../builtin/review/model/prompt.ts';
 import { promptHandler } from '../kinds/prompt/handler.ts';
+import { type ThreadMaterial, threadMaterial } from './thread-material.ts';
 
-/** What one question holds, in characters of each part. */
-const MAX_REPLY = 2_000;
-const MAX_HUNK = 6_000;
-const MAX_CODE = 12_000;
-const MAX_FINDING = 4_000;
-/** The newest ones before the reply that is answered. */
-const MAX_REPLIES = 20;
-const LINES_AROUND = 60;
-const MAX_FILE_BYTES = 1_000_000;
 const MAX_ANSWER = 3_000;
 
 const answerSchema = z.strictObject({
@@ -37,10 +29,12 @@ export function threadJobs(deps: {
   github: GitHub;
   outbox: Outbox;
   model: Model | undefined;
+  /** For the search for secrets. */
+  pool: AnalyzerPool;
   clock: Clock;
   log: Log;
 }): JobRunner<'thread'> {
-  const { storage, github, outbox, clock, log } = deps;
+  const { storage, github, outbox, pool, clock, log } = deps;
   const handler = promptHandler({ model: deps.model });
 
   async function run(job: Job, signal: AbortSignal): Promise<JobResult> {
@@ -53,24 +47,12 @@ export function threadJobs(deps: {
     const asked = thread?.comments.find(({ id }) => id === job.comment_id);
     // It was deleted meanwhile, or nothing is left to discuss.
     if (!thread || !asked || pullRequest.state === 'closed') return { kind: 'done' };
-    const output = await handler.execute(shippedPrompt('thread.md'), {
-      trusted: { repository: `${owner}/${name}`, base_branch: pullRequest.baseRef },
-      untrusted: await materialOf(reader, { owner, name }, { pullRequest, thread, asked }),
-      schema: answerSchema,
-      purpose: {
-        runId: null,
-        sessionId: null,
-        repositoryId: job.repository.id,
-        pullRequest: job.pull_request,
-        skill: 'pr-review',
-        artifact: promptPath('thread.md'),
-      },
-      signal,
-    });
-    const { marker, body } =
-      output.kind === 'failed'
-        ? noThreadReply(job.comment_id, output.because)
-        : threadReply(job.comment_id, answerSchema.parse(output.value).answer);
+    const { headSha, baseRef } = pullRequest;
+    const about = { headSha, thread, asked };
+    const material = await threadMaterial(reader, { owner, name }, about, { pool, signal });
+    const { marker, body } = material
+      ? await answerFrom(material, job, baseRef, signal)
+      : noThreadReply(job.comment_id, NOT_SEARCHED);
     await storage.transaction(async (tx) => {
       if (await tx.effects.get(key)) return;
       await outbox.request(
@@ -96,6 +78,31 @@ export function threadJobs(deps: {
     return { kind: 'done' };
   }
 
+  async function answerFrom(
+    { values, mask }: ThreadMaterial,
+    job: Job,
+    baseRef: string,
+    signal: AbortSignal,
+  ) {
+    const output = await handler.execute(shippedPrompt('thread.md'), {
+      trusted: { repository: `${job.repository.owner}/${job.repository.name}`, base_branch: baseRef },
+      untrusted: values,
+      schema: answerSchema,
+      purpose: {
+        runId: null,
+        sessionId: null,
+        repositoryId: job.repository.id,
+        pullRequest: job.pull_request,
+        skill: 'pr-review',
+        artifact: promptPath('thread.md'),
+      },
+      signal,
+    });
+    return output.kind === 'failed'
+      ? noThreadReply(job.comment_id, mask(output.because))
+      : threadReply(job.comment_id, mask(answerSchema.parse(output.value).answer));
+  }
+
   return {
     run,
     /** Nobody waits for long in a conversation, so nothing is written later. */
@@ -103,46 +110,4 @@ export function threadJobs(deps: {
       log.error({ comment: comment_id, pull_request, err: error }, 'gave up on answering a reply');
     },
   };
-}
-
-/** Everything is from the pull request or about it, so all of it is fenced, and what looks like a secret is masked. */
-async function materialOf(
-  reader: GitHubReader,
-  repo: Repo,
-  {
-    pullRequest,
-    thread,
-    asked,
-  }: { pullRequest: PullRequest; thread: OwnThread; asked: OwnThread['comments'][number] },
-) {
-  const [finding, ...replies] = thread.comments;
-  const before = replies.filter(({ id }) => id < asked.id).slice(-MAX_REPLIES);
-  const said = ({ login, body }: OwnThread['comments'][number]) => `${login}: ${plain(body, MAX_REPLY)}`;
-  return {
-    finding: plain(finding?.body ?? '', MAX_FINDING),
-    hunk: redact(thread.hunk.slice(-MAX_HUNK)),
-    code: redact(await codeAround(reader, repo, pullRequest.headSha, thread)).slice(0, MAX_CODE),
-    conversation: before.map(said),
-    question: said(asked),
-  };
-}
-
-/** Without markers and other comments in HTML, which no reader sees. */
-function plain(text: string, max: number): string {
-  return redact(text.replaceAll(/<!--.*?-->/gs, '').trim()).slice(0, max);
-}
-
-async function codeAround(
-  reader: GitHubReader,
-  repo: Repo,
-  headSha: string,
-  { path, line }: Pick<OwnThread, 'path' | 'line'>,
-): Promise<string> {
-  const entry = await reader.file(repo, path, headSha);
-  const bytes = entry && (await reader.blob(repo, entry.sha, MAX_FILE_BYTES));
-  if (!bytes || line === null) return path;
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  const from = Math.max(0, line - 1 - LINES_AROUND);
-  const shown = lines.slice(from, line + LINES_AROUND).map((text, at) => `${from + at + 1}: ${text}`);
-  return [path, ...shown].join('\n');
 }

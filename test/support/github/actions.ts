@@ -257,6 +257,7 @@ export function createActions(state: State): Actions {
           line: 1,
           side: 'RIGHT',
           startLine: null,
+          hunk: '@@ -0,0 +1 @@\n+the line',
           body: 'Why?',
           isResolved: false,
         } as const;

@@ -295,6 +295,8 @@ export interface ReviewComment {
   readonly line: number;
   readonly side: 'LEFT' | 'RIGHT';
   readonly startLine: number | null;
+  /** The end of the diff's hunk around it, up to the line. */
+  readonly hunk: string;
   body: string;
   /** The first comment of the conversation, and who wrote it; missing in that one itself, which its review's author wrote. */
   readonly replyTo?: { readonly id: number; readonly by: Account };

@@ -3,7 +3,7 @@ import { ApiError, notFound } from '../api-error.ts';
 import { addReview, replyInConversation } from '../operations/pulls.ts';
 import { paginate } from '../pages.ts';
 import { json, type Reply, type RepositoryCall, type Router } from '../router.ts';
-import { diffLinesOf } from '../rules/diff-lines.ts';
+import { diffLinesOf, hunkUpTo } from '../rules/diff-lines.ts';
 import { nodeId, viewAccount, viewTeam } from '../views/account.ts';
 import { viewReview, viewReviewComment } from '../views/issue.ts';
 import { changesOf, viewPull } from '../views/pull.ts';
@@ -56,6 +56,7 @@ export function reviewRoutes(router: Router): void {
       line: comment.line,
       side: comment.side,
       startLine: comment.start_line ?? null,
+      hunk: hunkOf(pr, comment),
       body: comment.body,
       isResolved: false,
     }));
@@ -160,6 +161,10 @@ function refuseOutsideDiff(pr: PullRequest, { path, line, side, start_line, star
   const startsInside = lines[start_side ?? side].has(start_line);
   if (!startsInside || (start_line >= line && (start_side ?? side) === side))
     throw unresolved('Start line could not be resolved');
+}
+
+function hunkOf(pr: PullRequest, { path, line, side }: NewComment): string {
+  return hunkUpTo(changesOf(pr).find((one) => one.path === path)?.patch ?? '', { line, side });
 }
 
 function unresolved(reason: string): ApiError {

@@ -170,7 +170,7 @@ export function viewReviewComment(state: State, issue: Issue, review: Review, co
     start_side: comment.startLine === null ? null : comment.side,
     commit_id: review.commitSha,
     original_commit_id: review.commitSha,
-    diff_hunk: '@@ -0,0 +1 @@\n+the line',
+    diff_hunk: comment.hunk,
     ...(comment.replyTo && { in_reply_to_id: comment.replyTo.id }),
     user: viewAccount(state, comment.replyTo?.by ?? review.author),
     body: comment.body,

@@ -4,7 +4,8 @@ import { type HunkLine, readHunks } from '../../../../core/hunks.ts';
 import { visible } from '../../../../messages/text/markdown.ts';
 import { anchorOf } from './anchor.ts';
 
-const NOT_SHOWN = '(not shown: a secret spans these lines)';
+/** Instead of lines that a secret may span. */
+export const NOT_SHOWN = '(not shown: a secret spans these lines)';
 
 /** A part of a file's change that a model sees as a whole: a hunk, or a run of lines of a large one. */
 export interface Piece {
@@ -93,7 +94,12 @@ function splitUp(lines: readonly HunkLine[]): HunkLine[][] {
  *               return greeting;
  */
 export function shownPiece({ heading, lines }: Piece, mask: (text: string) => string): string {
-  const texts = withoutSecrets(lines, mask);
+  // If the lines cannot be told apart any more, none is shown.
+  const texts =
+    linesWithoutSecrets(
+      lines.map(({ text }) => text),
+      mask,
+    ) ?? lines.map(() => NOT_SHOWN);
   const width = Math.max(1, ...lines.map((line) => anchor(line).length));
   const rows = lines.map((line, index) => `${anchor(line).padEnd(width)} ${line.mark} ${texts[index] ?? ''}`);
   return visible([`@@ ${mask(heading)}`.trimEnd(), ...rows].join('\n'));
@@ -105,9 +111,12 @@ function anchor(line: HunkLine): string {
 
 /**
  * Strips the carriage return of Windows line ends. Masks all lines together, because a secret can span lines.
- * If it does, the lines cannot be separated again, and none is shown.
+ * @returns `undefined` if one does, and the lines cannot be told apart any more
  */
-function withoutSecrets(lines: readonly HunkLine[], mask: (text: string) => string): string[] {
-  const masked = mask(lines.map(({ text }) => text.replace(/\r$/, '')).join('\n')).split('\n');
-  return masked.length === lines.length ? masked : lines.map(() => NOT_SHOWN);
+export function linesWithoutSecrets(
+  lines: readonly string[],
+  mask: (text: string) => string,
+): string[] | undefined {
+  const masked = mask(lines.map((text) => text.replace(/\r$/, '')).join('\n')).split('\n');
+  return masked.length === lines.length ? masked : undefined;
 }

@@ -13,7 +13,7 @@ import { withRenderer } from '../../../templating/render.ts';
 import { BYTES_A_TOKEN, type Effort, QUESTIONS, shareOut, tokensOf } from './budget.ts';
 import { readGuidelines } from './guidelines.ts';
 import { afterRound, planRound } from './memory.ts';
-import { type Piece, piecesOf, printOf, shownPiece } from './piece.ts';
+import { linesWithoutSecrets, type Piece, piecesOf, printOf, shownPiece } from './piece.ts';
 import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
 import { type PromptName, promptPath, shippedPrompt } from './prompt.ts';
 import { askAll, asking, type QuestionDeps, type ShownPiece } from './questions.ts';
@@ -197,10 +197,7 @@ function surroundings(
     definitions: definitionsIn(of),
     uses: usesIn(of),
   }));
-  const masked = memoized(({ lines }: AdmittedFile) => {
-    const shown = mask(lines.join('\n')).split('\n');
-    return shown.length === lines.length ? shown : undefined;
-  });
+  const masked = memoized(({ lines }: AdmittedFile) => linesWithoutSecrets(lines, mask));
   return (piece) => {
     const file = byPath.get(piece.path);
     if (!file) return '';

@@ -194,7 +194,7 @@ export function usesIn(files: readonly AdmittedFile[]): Uses {
  *     In src/names.ts:
  *        3   export function nameOf(person) {
  *
- * @param textOf the lines of a file without secrets; `undefined` if a secret spans some, so that they cannot be told apart
+ * @param textOf the lines of a file without secrets and line ends; `undefined` if a secret spans some, so that they cannot be told apart
  */
 export function shownSurroundings(
   { lines }: Surroundings,
@@ -206,7 +206,7 @@ export function shownSurroundings(
     if (!masked || numbers.length === 0) return [];
     const rows = numbers.flatMap((line, index) => {
       const gap = index > 0 && numbers[index - 1] !== line - 1 ? ['    …'] : [];
-      return [...gap, `${String(line).padStart(5)}   ${(masked[line - 1] ?? '').replace(/\r$/, '')}`];
+      return [...gap, `${String(line).padStart(5)}   ${masked[line - 1] ?? ''}`];
     });
     return [path === piece.path ? 'Around it:' : `In ${path}:`, ...rows];
   });

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Harness, REPO } from '../support/harness.ts';
+import { type AnalyzerPool, createAnalyzerPool } from '../../src/analyzers/pool.ts';
+import type { Storage } from '../../src/ports/storage.ts';
+import { fake } from '../analyzers/support.ts';
+import type { Fault } from '../support/github/faults.ts';
+import { type Harness, type HarnessOptions, REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
+import { until } from '../support/until.ts';
 import { A_RECHECK, checkLines, open, start } from './support.ts';
 import { modelAt } from './support-skills.ts';
 
@@ -14,6 +19,7 @@ steps:
     depends_on: [review]
     with: { outcome: "{{ steps.review.outcome }}" }
 `;
+const AN_HOUR = 3_600_000;
 const FILE = 'db/migrations/7.sql';
 
 let stub: StubModel;
@@ -31,9 +37,14 @@ interface Discussed {
 }
 
 /** A pull request of ada's with a finding on its line. */
-async function discussed({ hasModel = true, author = 'ada' } = {}): Promise<Discussed> {
-  const harness = await start({ chain: CHAIN, ...(hasModel && { model: modelAt(stub) }) });
-  const files = { [FILE]: 'ALTER TABLE people DROP COLUMN nickname;\n' };
+async function discussed({
+  hasModel = true,
+  author = 'ada',
+  text = 'ALTER TABLE people DROP COLUMN nickname;\n',
+  ...options
+}: { hasModel?: boolean; author?: string; text?: string } & HarnessOptions = {}): Promise<Discussed> {
+  const harness = await start({ chain: CHAIN, ...(hasModel && { model: modelAt(stub) }), ...options });
+  const files = { [FILE]: text };
   const { number, headSha } = await open(harness, { files, author });
   await harness.advance(A_RECHECK);
   const first = harness.github.lineComments(REPO, number)[0]?.id;
@@ -55,6 +66,48 @@ function answers({ harness, number }: Discussed): string[] {
     .map(({ body }) => body.replaceAll(/<!--.*?-->\n?/g, ''));
 }
 
+/** The process dies in the transaction that would store an answer, as long as it is to. */
+function dyingBeforeAnswers(isToDie: () => boolean): (real: Storage) => Storage {
+  const request = async () => {
+    throw new Error('the process died');
+  };
+  return (real) =>
+    new Proxy(real, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== 'transaction') return typeof value === 'function' ? value.bind(target) : value;
+        const transaction: Storage['transaction'] = (work, options) =>
+          target.transaction((tx) => {
+            const isAnswer = (key: string) => isToDie() && key.startsWith('thread:');
+            const effects = {
+              ...tx.effects,
+              request: (row: Parameters<typeof tx.effects.request>[0]) =>
+                isAnswer(row.key) ? request() : tx.effects.request(row),
+            };
+            return work(isToDie() ? { ...tx, effects } : tx);
+          }, options);
+        return transaction;
+      },
+    });
+}
+
+/** Its search for secrets works in reviews, beside other analyzers, and fails alone. */
+function withoutSearchAlone(): AnalyzerPool {
+  const pool = createAnalyzerPool({ spares: false });
+  return {
+    ...pool,
+    run: async (request, limits) =>
+      request.jobs.length > 1
+        ? pool.run(request, limits)
+        : request.jobs.map(({ analyzer }) => ({
+            analyzer,
+            status: 'crashed',
+            message: 'out of memory',
+            durationMs: 1,
+          })),
+  };
+}
+
 const says = (answer: string) => ({ text: JSON.stringify({ answer }) });
 const promptOf = (at: number) => stub.asked[at]?.body.messages?.at(-1)?.content ?? '';
 
@@ -73,7 +126,9 @@ describe('a question below a finding', () => {
     expect(promptOf(0)).toContain('1: ALTER TABLE people DROP COLUMN nickname;');
   });
 
-  test('changes no verdict, and its answer is plain text, whatever the model says', async () => {
+  test('changes no verdict, and its answer is plain text, whatever the model says', {
+    tags: 'slow',
+  }, async () => {
     const one = await discussed();
     const before = checkLines(one.harness, one.headSha);
     stub.answers(
@@ -116,6 +171,75 @@ describe('a question below a finding', () => {
     }
     expect(answers(one)).toHaveLength(5);
     expect(stub.asked).toHaveLength(5);
+  });
+
+  test.each([
+    ['again', 'same'],
+    ['with another id', 'other'],
+  ])('whose delivery arrives %s gets no second answer', { tags: 'slow' }, async (_, id) => {
+    const one = await discussed();
+    stub.answers(says('It is gone.'));
+    await reply(one, 'mia', 'Is the data gone then?');
+    const { github, app } = one.harness;
+    const told = github.deliveries.findLast(({ event }) => event === 'pull_request_review_comment');
+    if (id === 'same') await github.redeliver(told?.guid ?? '');
+    else {
+      const again = github.signedDelivery('pull_request_review_comment', told?.payload);
+      await fetch(`${app.url}/api/github/webhooks`, { method: 'POST', ...again });
+    }
+    await one.harness.advance(A_RECHECK);
+    expect([answers(one).length, stub.asked.length]).toEqual([1, 1]);
+  });
+
+  test('gets one answer if the app ends between the answer of the model and its transaction', {
+    tags: 'slow',
+  }, async () => {
+    let isToDie = true;
+    const one = await discussed({ storage: dyingBeforeAnswers(() => isToDie) });
+    stub.answers(says('Never stored.'), says('It is gone.'));
+    await one.harness.github.replyInConversation(REPO, one.number, one.first, 'mia', 'Is the data gone?');
+    await until('the question', () => stub.asked[0]);
+    await one.harness.down();
+    isToDie = false;
+    await one.harness.up();
+    await one.harness.advance(AN_HOUR);
+    expect(answers(one)).toEqual([expect.stringMatching(/^It is gone\./)]);
+    expect(stub.asked).toHaveLength(2);
+  });
+
+  test.each<[string, Fault]>([
+    ['before GitHub writes it', { status: 503 }],
+    ['after GitHub wrote it', { after: 'reset' }],
+  ])('gets one answer if the app restarts %s', { tags: 'slow' }, async (_, fault) => {
+    const one = await discussed();
+    const { github } = one.harness;
+    const back = github.fail(({ method, path }) => method === 'POST' && path.endsWith('/replies'), fault, 1);
+    stub.answers(says('It is gone.'));
+    await github.replyInConversation(REPO, one.number, one.first, 'mia', 'Is the data gone then?');
+    await one.harness.settle();
+    await one.harness.restart();
+    back();
+    await one.harness.advance(AN_HOUR);
+    expect([answers(one).length, stub.asked.length]).toEqual([1, 1]);
+  });
+
+  test('shows the model no secret that only a review would find', { tags: 'slow' }, async () => {
+    const password = fake('Tr0ub4', 'dor&3x');
+    const text = `-- dbPassword: '${password}'\nALTER TABLE people DROP COLUMN nickname;\n`;
+    const one = await discussed({ text });
+    stub.answers(says(`It is ${password}.`));
+    await reply(one, 'mia', `Is ${password} in use?`);
+    expect(promptOf(0)).toContain('DROP COLUMN');
+    expect(promptOf(0)).toContain('in use?');
+    expect(promptOf(0)).not.toContain(password);
+    expect(answers(one)).toEqual([expect.stringMatching(/^It is Tr0•••/)]);
+  });
+
+  test('is not sent to the model if the search for secrets fails', { tags: 'slow' }, async () => {
+    const one = await discussed({ analyzers: withoutSearchAlone() });
+    await reply(one, 'mia', 'Is the data gone then?');
+    expect(stub.asked).toEqual([]);
+    expect(answers(one)).toEqual([expect.stringContaining('the search for secrets failed')]);
   });
 
   test('that the model does not answer gets the reason', { tags: 'slow' }, async () => {

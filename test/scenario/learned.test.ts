@@ -1,10 +1,12 @@
 // @module-tag slow
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
 import { type Harness, REPO } from '../support/harness.ts';
+import { startStubModel } from '../support/model/stub.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
 import { A_RECHECK, open, ownCheck, type Setting, start } from './support.ts';
+import { modelAt, SKILLS } from './support-skills.ts';
 
 const REVIEW = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
@@ -133,4 +135,38 @@ test('an unknown rule cannot be forgotten, and the reply names those that can', 
   expect(await say(harness, number, 'mia', '/countersign forget a/b')).toBe(
     `Nothing is learned about the rule \`a/b\`; the rules are \`${RULE}\`.`,
   );
+});
+
+test('what a package’s prompt finds is shown, because all of it has one rule', async () => {
+  const stub = await startStubModel();
+  onTestFinished(() => stub.stop());
+  const answer = (description: string) => ({
+    text: JSON.stringify({
+      summary: 'One thing.',
+      verdict: 'APPROVE_WITH_SUGGESTIONS',
+      findings: [
+        { severity: 'medium', category: 'style', file: null, line: null, description, suggestion: null },
+      ],
+    }),
+  });
+  const names = ['one', 'two', 'three'];
+  stub.answers(...names.map((name) => answer(`The name ${name} is short.`)), answer('Anybody can sign in.'));
+  const manifest = '---\nname: naming\ndescription: Looks at names.\noutcome: review_verdict\n---\n';
+  const files = {
+    [`${SKILLS}/naming/SKILL.md`]: manifest,
+    [`${SKILLS}/naming/prompts/ask.md`]: 'Judge the change. {{ diff }}',
+  };
+  const chain = REVIEW.replace('migration-review', 'naming');
+  const harness = await start({ chain, files, model: modelAt(stub) });
+  for (const name of names) {
+    const { number, headSha } = await migrate(harness, name);
+    const [id] = /`([0-9a-f]{8})`/.exec(ownCheck(harness, headSha).summary) ?? [];
+    expect(await say(harness, number, 'mia', `/countersign accept ${id} because it is a word`)).toContain(
+      'Accepted',
+    );
+  }
+  const { headSha } = await migrate(harness, 'next');
+  const { summary } = ownCheck(harness, headSha);
+  expect(summary).toContain('Anybody can sign in.');
+  expect(summary).not.toContain('Not shown');
 });

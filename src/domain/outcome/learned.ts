@@ -44,6 +44,17 @@ export function learnedOn(
   return on >= LEARNED_AFTER && on / foundOn >= MOSTLY ? on : undefined;
 }
 
+/** The rule of a file that could not be read: each time, something else is left unsaid. */
+const NOT_ANALYSED = '/not-analysed';
+
+/**
+ * Whether something can be learned about a rule: an analyzer of the review found it, so the rule names one cause. The prompts, agents and
+ * programs of a package have one rule for all that they say, about anything.
+ */
+export function canBeLearned(rule: string, { analyzers }: Pick<ReviewVerdict, 'analyzers'>): boolean {
+  return !rule.endsWith(NOT_ANALYSED) && analyzers.some(({ name }) => rule.startsWith(`${name}/`));
+}
+
 /** A rule whose findings are not shown on new pull requests of the repository, as far as people who accepted them may still countersign. */
 export interface HiddenRule extends Pick<RuleHistory, 'repositoryId' | 'rule' | 'foundOn'> {
   acceptedOn: number;

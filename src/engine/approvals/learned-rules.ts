@@ -1,4 +1,4 @@
-import { learnedIn, type RuleHistory } from '../../domain/outcome/learned.ts';
+import { canBeLearned, learnedIn, type RuleHistory } from '../../domain/outcome/learned.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
@@ -22,15 +22,17 @@ const MOST_PEOPLE = 10;
  */
 export async function withLearned(context: Context, review: ReviewVerdict): Promise<ReviewVerdict> {
   const { run } = context.state;
-  if (run.pullRequest === null || review.findings.length === 0) return review;
-  const rules = [...new Set(review.findings.map(({ rule }) => rule))].slice(0, MOST_RULES);
+  if (run.pullRequest === null) return review;
+  const findings = review.findings.filter(({ rule }) => canBeLearned(rule, review));
+  const rules = [...new Set(findings.map(({ rule }) => rule))].slice(0, MOST_RULES);
+  if (rules.length === 0) return review;
   const histories = await context.histories(rules);
-  const possible = learnedIn(review.findings, histories, () => true).map(({ rule }) => rule);
+  const possible = learnedIn(findings, histories, () => true).map(({ rule }) => rule);
   if (possible.length === 0) return review;
   const relevant = histories.filter(({ rule }) => possible.includes(rule));
   try {
     const counting = await whoCounts(context, run.pullRequest, relevant);
-    const learned = learnedIn(review.findings, relevant, ({ by }) => counting.has(by.id));
+    const learned = learnedIn(findings, relevant, ({ by }) => counting.has(by.id));
     if (learned.length === 0) return review;
     const { content_hash: _, ...rest } = review;
     return makeOutcome<'review_verdict'>({ ...rest, learned });

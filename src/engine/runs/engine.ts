@@ -12,6 +12,7 @@ import { broughtBy, type EventOf } from '../../domain/event/event.ts';
 import { stepRef } from '../../domain/explanation/evidence.ts';
 import { pointingTo, type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
+import { canBeLearned } from '../../domain/outcome/learned.ts';
 import { type Outcome, outcomeName } from '../../domain/outcome/outcome.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { runsChain } from '../../domain/policy/capability.ts';
@@ -471,7 +472,11 @@ async function countFindings(
   for (const { rule } of findings) {
     if (found.has(rule) || found.size < MOST_RULES) found.set(rule, (found.get(rule) ?? 0) + 1);
   }
-  await tx.acceptedFindings.countFound({ repositoryId, pullRequest }, found, at);
+  const [learnable, others] = [new Map<string, number>(), new Map<string, number>()];
+  for (const [rule, count] of found) (canBeLearned(rule, outcome) ? learnable : others).set(rule, count);
+  await tx.acceptedFindings.countFound({ repositoryId, pullRequest }, learnable, at);
+  // Without its pull requests, a rule has no history, so nothing is learned of it, nor listed as if it were.
+  await tx.acceptedFindings.countFound({ repositoryId, pullRequest: null }, others, at);
 }
 
 /** Records that a run is over, or that one that was over continues. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Finding, Severity } from '../../../src/domain/outcome/finding.ts';
 import {
+  canBeLearned,
   hiddenByRule,
   isHidden,
   learnedIn,
@@ -71,6 +72,20 @@ describe('a rule is learned', () => {
     ];
     for (const [severity, on] of weigh)
       expect(learnedOn(history([1, 2, 3]), severity, anybody), severity).toBe(on);
+  });
+});
+
+describe('a rule can be learned', () => {
+  const [version, status] = ['1', 'ok'] as const;
+  const review = { analyzers: [{ name: 'sql', version, status, files: 1, duration_ms: 1 }] };
+
+  test.each([
+    ['of an analyzer of the review', 'sql/index-locks-writes', true],
+    ['not of what no analyzer of the review found', 'naming/ask.md', false],
+    ['not of an analyzer whose name only begins so', 'sql2/index-locks-writes', false],
+    ['not that a file could not be analysed', 'sql/not-analysed', false],
+  ])('%s', (_, rule, can) => {
+    expect(canBeLearned(rule, review)).toBe(can);
   });
 });
 

@@ -5,7 +5,7 @@ import { Visible } from '../../src/ports/visible.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
-import { A_RECHECK, open, ownCheck, type Setting, start } from './support.ts';
+import { A_RECHECK, open, ownCheck, ownChecks, type Setting, start } from './support.ts';
 import { modelAt, SKILLS } from './support-skills.ts';
 
 const REVIEW = `name: pr-review
@@ -19,6 +19,7 @@ steps:
     with: { outcome: "{{ steps.review.outcome }}" }
 `;
 
+const CHAIN = '.github/countersign/chains/pr-review.yaml';
 const RULE = 'sql/index-locks-writes';
 const INDEX = 'CREATE INDEX people_by_name ON people (name);\n';
 const DROP = 'ALTER TABLE people DROP COLUMN nickname;\n';
@@ -135,6 +136,30 @@ test('an unknown rule cannot be forgotten, and the reply names those that can', 
   expect(await say(harness, number, 'mia', '/countersign forget a/b')).toBe(
     `Nothing is learned about the rule \`a/b\`; the rules are \`${RULE}\`.`,
   );
+});
+
+test('a suggestion in a chain that another one calls is shown if the caller’s merge asks for somebody else', async () => {
+  const harness = await acceptedBy(['mia', 'max', 'mia']);
+  const files = {
+    [CHAIN]: `name: pr-review
+trigger: { event: pr.opened, filter: { draft: false } }
+steps:
+  - { id: sub, action: chain, with: { chain: inner } }
+  - id: merge
+    action: gh-merge
+    condition: "{{ steps.sub.outcome.passed }}"
+    requires_approval: { users: [max] }
+    with: { pr: "{{ trigger.pr_number }}" }
+`,
+    [CHAIN.replace('pr-review', 'inner')]:
+      'name: inner\ntrigger: { event: manual.fired }\nsteps:\n  - { id: review, skill: migration-review }\n',
+  };
+  await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
+  const { headSha } = await migrate(harness, 'next');
+  await harness.advance(A_RECHECK);
+  const [check] = ownChecks(harness, headSha).filter(({ name }) => name.includes('sub'));
+  expect(check?.annotations).toHaveLength(1);
+  expect(check?.summary).not.toContain('Not shown');
 });
 
 test('what a package’s prompt finds is shown, because all of it has one rule', async () => {

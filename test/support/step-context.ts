@@ -59,6 +59,7 @@ export function stepContext(
     earlierReview: async () => undefined,
     acceptances: async () => [],
     histories: async () => [],
+    outermost: async () => state.run,
     newId: () => 'apr_1',
     approval: undefined,
     timesAsked: 0,

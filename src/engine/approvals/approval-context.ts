@@ -8,6 +8,7 @@ import type { AnsweringPerson, Approval } from '../../domain/policy/approval.ts'
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import type { Rollout } from '../../domain/policy/rollout.ts';
 import type { OwnMerge } from '../../domain/run/plan.ts';
+import type { Run } from '../../domain/run/run.ts';
 import type { GitHubReader, PullRequest } from '../../ports/github.ts';
 import type { Base, Configuration, HowFresh } from '../configuration/configuration.ts';
 import type { QueueHandle } from '../effects/enqueue.ts';
@@ -59,6 +60,8 @@ export interface ApprovalContext extends GateContext {
   readonly acceptances: () => Promise<readonly Acceptance[]>;
   /** What people accepted of these rules in the repository, on any pull request. */
   readonly histories: (rules: readonly string[]) => Promise<readonly RuleHistory[]>;
+  /** The run whose step began this one, or began the run that did; this one if no step began it. `undefined` if it is gone. */
+  outermost(): Promise<Run | undefined>;
   /** The operator has switched merging off on this server. */
   readonly mergingOff: boolean;
   /** The rollout that counts for the run: that of its beginning, or that of now if it is lower. */

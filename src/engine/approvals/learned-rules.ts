@@ -8,7 +8,10 @@ import { readSpeaker } from './answerers.ts';
 import type { ApprovalContext } from './approval-context.ts';
 import { readContributors } from './contributors.ts';
 
-type Context = Pick<ApprovalContext, 'histories' | 'state' | 'reader' | 'repo' | 'pushesTold' | 'log'>;
+type Context = Pick<
+  ApprovalContext,
+  'histories' | 'outermost' | 'state' | 'reader' | 'repo' | 'pushesTold' | 'log'
+>;
 
 /** Of one review. Others are shown. */
 const MOST_RULES = 50;
@@ -45,16 +48,20 @@ export async function withLearned(context: Context, review: ReviewVerdict): Prom
 
 /** @returns the ids of the people whose acceptances count for this pull request now */
 async function whoCounts(
-  { reader, repo, state: { run }, pushesTold }: Context,
+  { reader, repo, state: { run }, pushesTold, outermost }: Context,
   number: number,
   histories: readonly RuleHistory[],
 ): Promise<ReadonlySet<number>> {
+  // A chain that another one calls merges nothing itself: whose steps ask for particular people is the caller's to say.
+  const caller = await outermost();
+  const rulesOfAll = caller ? rulesOfMerges(caller) : [];
+  if (rulesOfAll.length === 0) return new Set();
   const people = new Map(histories.flatMap(({ accepted }) => accepted.map(({ by }) => [by.id, by])));
   const pullRequest = await reader.pullRequest(repo, number);
   const contributors = await readContributors({ reader, repo, pushesTold }, pullRequest, run.headSha);
   const found = await Promise.all(
     [...people.values()].slice(0, MOST_PEOPLE).map(async (person) => {
-      for (const rules of rulesOfMerges(run)) {
+      for (const rules of rulesOfAll) {
         const [now] = await readSpeaker(reader, repo, { person, says: 'approve' }, rules);
         if (!now || ineligibleBecause(now, rules, { pullRequest, contributors }) !== undefined) return [];
       }

@@ -179,6 +179,10 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         if (pullRequest === null) return [];
         return storage.read.acceptedFindings.ofHead({ repositoryId, pullRequest, headSha });
       },
+      async outermost() {
+        const { parent } = run.facts;
+        return parent ? (await storage.read.runs.load(parent.above.at(-1) ?? parent.run))?.run : run;
+      },
       histories: (rules) => storage.read.acceptedFindings.history({ repositoryId: run.repositoryId, rules }),
       earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
       merge: mergeOnce({ storage, github, writers, clock, ids }, run, session.id, recordingOf),

@@ -32,8 +32,11 @@ interface FoundRule {
 export interface AcceptedFindings {
   /** Replaces who accepted it before. */
   put(accepted: AcceptedFinding): Promise<void>;
-  /** Removes that a finding was accepted for a head. */
-  remove(head: HeadOf, finding: string): Promise<void>;
+  /**
+   * Removes that a finding was accepted, for all heads of the pull request: what somebody took back on the newest one must not teach
+   * anything by an older one.
+   */
+  remove(of: Omit<HeadOf, 'headSha'>, finding: string): Promise<void>;
   /** In the order of their findings. */
   ofHead(head: HeadOf): Promise<AcceptedFinding[]>;
   /** Counts the findings of a review, by rule, and notes the pull request for each rule. */

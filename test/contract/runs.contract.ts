@@ -415,20 +415,20 @@ export function runsContract(open: OpenDatabase): void {
       expect(await ofHead({ repositoryId: 71, pullRequest: 3, headSha: 'a'.repeat(40) })).toEqual([]);
     });
 
-    it('are removed one by one', async () => {
-      const head = { repositoryId: 70, pullRequest: 3, headSha: 'a'.repeat(40) };
+    it('are removed one by one, for all heads of their pull request', async () => {
+      const of = { repositoryId: 70, pullRequest: 3 };
+      const earlier = { ...accepted, headSha: 'f'.repeat(40) };
       const others = [
         { ...accepted, finding: 'f2' },
-        { ...accepted, headSha: 'f'.repeat(40) },
         { ...accepted, pullRequest: 4 },
         { ...accepted, repositoryId: 71 },
       ];
       await db.storage.transaction(async (tx) => {
-        for (const one of [accepted, ...others]) await tx.acceptedFindings.put(one);
-        await tx.acceptedFindings.remove(head, 'f1');
+        for (const one of [accepted, earlier, ...others]) await tx.acceptedFindings.put(one);
+        await tx.acceptedFindings.remove(of, 'f1');
       });
       const { ofHead } = db.storage.read.acceptedFindings;
-      expect((await Promise.all([accepted, ...others.slice(1)].map(ofHead))).flat()).toEqual(others);
+      expect((await Promise.all([accepted, earlier, ...others.slice(1)].map(ofHead))).flat()).toEqual(others);
     });
 
     it('are counted by rule and person, beside how often reviews found the rule', async () => {

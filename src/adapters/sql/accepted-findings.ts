@@ -50,12 +50,11 @@ export function acceptedFindingsTable(db: Kysely<Database>): AcceptedFindings {
         .execute();
     },
 
-    async remove({ repositoryId, pullRequest, headSha }, finding) {
+    async remove({ repositoryId, pullRequest }, finding) {
       await db
         .deleteFrom('accepted_findings')
         .where('repository_id', '=', repositoryId)
         .where('pull_request', '=', pullRequest)
-        .where('head_sha', '=', headSha)
         .where('finding', '=', finding)
         .execute();
     },

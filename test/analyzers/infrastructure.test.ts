@@ -71,6 +71,20 @@ const SHELL: Case[] = [
     'set -euo pipefail\nrm -rf "$ROOT/lib"\n',
   ],
   [
+    'a removal below a variable that is set, but not by every script',
+    'a.sh',
+    'rm -rf "$WORK/x" "$CACHE/y"\n',
+    ['medium unguarded-removal:1'],
+    'rm -rf "$HOME/.cache/x" "$PWD/y"\nfor it in a b; do rm -rf "$it/lib"; done\n',
+  ],
+  [
+    'a secret that is traced, beside a name that only resembles one',
+    'a.sh',
+    'set -x\ncurl -H "$API_TOKEN" https://a.example\n',
+    ['medium secret-traced:1'],
+    'set -x\npython3 train.py "$TOKENIZER"\n',
+  ],
+  [
     'temporary files whose name others know',
     'a.sh',
     'out=/tmp/a.$$\necho "$x" > /tmp/b.sh\nsh /tmp/b.sh\n',

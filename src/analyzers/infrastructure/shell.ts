@@ -1,10 +1,12 @@
 import { type Command, commandsOf, weaknessesOf } from './commands.ts';
 import type { Weakness } from './found.ts';
 
-const SECRET_NAME = /\$\{?\w*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_KEY)\w*/i;
+const SECRET_NAME = /\$\{?\w*(?:PASSWORD|PASSWD|SECRET|TOKEN(?!IZ)|API_?KEY|PRIVATE_KEY)\w*/i;
 /** A parameter of a script or function, or a variable; not one that is escaped, and not one that is quoted for another shell. */
 const VARIABLE = /(?<!\\)\$(?:([1-9@*]|[A-Za-z_]\w*)|\{([1-9@*]|[A-Za-z_]\w*)(?!@Q)[^}]*\})/g;
 const PARAMETER = /^[1-9@*]$/;
+/** Set before a script begins: by the sign-in, and by the shell. */
+const ALWAYS_SET = ['HOME', 'PWD'];
 
 /** What each variable of a script is set to, as it is written. What people type counts as a parameter. */
 type Assignments = ReadonlyMap<string, readonly string[]>;
@@ -70,6 +72,8 @@ function removals(text: string, commands: readonly Command[], assignments: Assig
       ([, test, refused, noted]) => test ?? refused ?? noted,
     ),
   );
+  const named = [...text.matchAll(/\bfor\s+([A-Za-z_]\w*)\s+in\b/g)].map(([, name]) => name);
+  const known = new Set([...ALWAYS_SET, ...asked, ...named]);
   const found: Weakness[] = [];
   for (const { code, lineAt } of commands) {
     const removal = /\brm\s+(?:-\w+\s+)*-\w*r\w*\s+(.*)$/.exec(code);
@@ -82,7 +86,7 @@ function removals(text: string, commands: readonly Command[], assignments: Assig
       const name = braced ?? plain ?? '';
       const values = assignments.get(name) ?? [];
       const isPassedOn = values.every((value) => /^"?\$(?:\w+|\{\w+\})"?$|^(?:"")?$/.test(value));
-      return isPassedOn && !asked.has(name) && !(refusesUnset && values.length === 0);
+      return isPassedOn && !known.has(name) && !(refusesUnset && values.length === 0);
     });
     if (isUnguarded) found.push({ rule: 'unguarded-removal', line: lineAt(removal.index) });
   }

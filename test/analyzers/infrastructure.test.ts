@@ -242,6 +242,7 @@ describe('our own rules for infrastructure', () => {
 test.each([
   ['nested a hundred thousand times', `spec: ${' [\n'.repeat(100_000)}`],
   ['no valid YAML', 'spec: [}'],
+  ['made to take its parser long', '{{ x }}\n'.repeat(15_000)],
 ])('a file of Kubernetes that is %s is named, and the other files are analysed', async (_, rest) => {
   const files = [added('a.yaml', `apiVersion: v1\nkind: Pod\n${rest}\n`), added('b.sh', 'eval "$1"\n')];
   const { findings } = await review(files, { analyzers: ['secrets', 'infrastructure'] });
@@ -268,4 +269,11 @@ test('files that are made to stall their patterns are analysed with the others',
   const { analyzers, findings } = await review(files, { analyzers: ['infrastructure'] });
   expect(analyzers).toMatchObject([{ status: 'ok', files: 4 }]);
   expect(placesOf(findings)).toContain('high infrastructure/eval-of-input:300001');
+});
+
+test('a long definition of a resource of Kubernetes is no workload, and those beside it are analysed', async () => {
+  const definition = `apiVersion: v1\nkind: CustomResourceDefinition\n${'# a\n'.repeat(30_000)}`;
+  const text = `${definition}---\napiVersion: v1\nkind: Pod\nspec:\n  hostNetwork: true\n`;
+  const { findings } = await review([added('a.yaml', text)], { analyzers: ['infrastructure'] });
+  expect(placesOf(findings)).toEqual(['medium infrastructure/kubernetes-host-namespace:30007']);
 });

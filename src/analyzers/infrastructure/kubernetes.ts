@@ -28,24 +28,45 @@ export function mayBeKubernetes(text: string): boolean {
   return /^apiVersion:/m.test(text) && /^kind:/m.test(text);
 }
 
+/** In characters. The parser takes quadratic time for some texts: 25 s for a template of 1 MB. */
+const MAX_DOCUMENT = 100_000;
+/** These are long, and start nothing. */
+const LONG_BY_NATURE = /^kind: *["']?(?:CustomResourceDefinition|ConfigMap|Secret)["']?\s*$/m;
+
 /** What fills it is not known, so it need not be YAML yet. */
 const TEMPLATE = /\{\{/;
 
 /**
  * Finds what a resource of Kubernetes may do that reaches beyond it. Pure.
- * @throws SyntaxError if the file is no YAML and no template, RangeError if it is nested too deep
+ * @throws SyntaxError if the file is no YAML and no template, or has a document that is too long; RangeError if it is nested too deep
  */
 export function checkKubernetes(text: string): Weakness[] {
+  const found: Weakness[] = [];
+  const isTemplate = TEMPLATE.test(text);
+  let firstLine = 1;
+  // One by one, so that what is long or broken costs no more than itself. A line of `---` always ends a document.
+  for (const part of text.split(/^(?=---(?:\s|$))/m)) {
+    if (part.includes('kind')) found.push(...inDocument(part, firstLine, isTemplate));
+    firstLine += part.split('\n').length - 1;
+  }
+  return found;
+}
+
+function inDocument(text: string, firstLine: number, isTemplate: boolean): Weakness[] {
+  if (text.length > MAX_DOCUMENT) {
+    if (LONG_BY_NATURE.test(text)) return [];
+    throw new SyntaxError(`a document of it has over ${MAX_DOCUMENT.toLocaleString('en')} characters`);
+  }
   const lines = new LineCounter();
   const found: Weakness[] = [];
   const report = (rule: InfrastructureRule, node: unknown) => {
     const offset = (node as Node).range?.[0] ?? 0;
-    found.push({ rule, line: lines.linePos(offset).line });
+    found.push({ rule, line: firstLine - 1 + lines.linePos(offset).line });
   };
   for (const document of parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false })) {
     if ('empty' in document) continue;
     if (document.errors.length > 0) {
-      if (TEMPLATE.test(text)) continue;
+      if (isTemplate) continue;
       throw new SyntaxError('it is no valid YAML');
     }
     if (!isMap(document.contents)) continue;

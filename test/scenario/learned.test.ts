@@ -185,7 +185,7 @@ test('what a package’s prompt finds is shown, because all of it has one rule',
   const harness = await start({ chain, files, model: modelAt(stub) });
   for (const name of names) {
     const { number, headSha } = await migrate(harness, name);
-    const [id] = /`([0-9a-f]{8})`/.exec(ownCheck(harness, headSha).summary) ?? [];
+    const [id] = /`([0-9a-f]{8})`/.exec(ownCheck(harness, headSha).summary ?? '') ?? [];
     expect(await say(harness, number, 'mia', `/countersign accept ${id} because it is a word`)).toContain(
       'Accepted',
     );

@@ -41,9 +41,15 @@ async function discussed({
   hasModel = true,
   author = 'ada',
   text = 'ALTER TABLE people DROP COLUMN nickname;\n',
+  chain = CHAIN,
   ...options
-}: { hasModel?: boolean; author?: string; text?: string } & HarnessOptions = {}): Promise<Discussed> {
-  const harness = await start({ chain: CHAIN, ...(hasModel && { model: modelAt(stub) }), ...options });
+}: {
+  hasModel?: boolean;
+  author?: string;
+  text?: string;
+  chain?: string;
+} & HarnessOptions = {}): Promise<Discussed> {
+  const harness = await start({ chain, ...(hasModel && { model: modelAt(stub) }), ...options });
   const files = { [FILE]: text };
   const { number, headSha } = await open(harness, { files, author });
   await harness.advance(A_RECHECK);
@@ -125,6 +131,18 @@ describe('a question below a finding', () => {
     expect(promptOf(0)).toContain('mia: Is the data gone then?');
     expect(promptOf(0)).toContain('1: ALTER TABLE people DROP COLUMN nickname;');
   });
+
+  test.each(['false', '"{{ trigger.author == \'mia\' }}"'])(
+    'sends nothing where a step of a chain has model: %s',
+    { tags: 'slow' },
+    async (model) => {
+      const review = `  - id: more\n    skill: pr-review\n    with: { model: ${model} }\n`;
+      const one = await discussed({ chain: `${CHAIN}${review}` });
+      await reply(one, 'mia', 'Is the data gone then?');
+      expect(answers(one)).toEqual([]);
+      expect(stub.asked).toEqual([]);
+    },
+  );
 
   test('changes no verdict, and its answer is plain text, whatever the model says', {
     tags: 'slow',

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Chain } from '../../domain/chain/chain.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
 import type { ConfigurationLoader } from '../../engine/configuration/configuration.ts';
@@ -12,6 +13,13 @@ import type { Storage } from '../../ports/storage.ts';
 const ANSWERED_IN_THREAD = 5;
 const ANSWERED_IN_PULL_REQUEST = 20;
 const DAY_MS = 86_400_000;
+/** The newest runs of a pull request, in which a step may forbid that a model reads it. */
+const RUNS = 50;
+
+/** Whether a step says `model: false`, or something that could become that. */
+function mayForbidModel({ with: { model } }: Chain['steps'][number]): boolean {
+  return model === false || (typeof model === 'string' && model.includes('{{'));
+}
 
 /**
  * Handles replies in conversations on lines: one that asks something about a finding of this app, by somebody with write access, is
@@ -38,6 +46,9 @@ export function createThreadHandler(deps: {
     if (asked.length >= ANSWERED_IN_PULL_REQUEST) return 'the pull request had its answers for today';
     if (asked.filter((one) => one === thread).length >= ANSWERED_IN_THREAD)
       return 'the conversation had its answers for today';
+    const runs = await storage.read.runs.list({ ...of, limit: RUNS });
+    if (runs.length === 0 || runs.some(({ definition }) => definition.steps.some(mayForbidModel)))
+      return 'a chain may forbid that a model reads the pull request';
     const rollout = await deps.configuration.rolloutOf(installation_id, repository, { urgency: 'person' });
     if (rollout.level === 'off') return 'the rollout is off';
     const reader = github.reader(installation_id, 'person');

@@ -144,6 +144,15 @@ describe('a question below a finding', () => {
     },
   );
 
+  test('shows the model the line, however long the lines before it are', { tags: 'slow' }, async () => {
+    const text = `${`-- ${'x'.repeat(900)}\n`.repeat(40)}ALTER TABLE people DROP COLUMN nickname;\n`;
+    const one = await discussed({ text });
+    stub.answers(says('Yes.'));
+    await reply(one, 'mia', 'Is the data gone then?');
+    expect(promptOf(0)).toContain('41: ALTER TABLE people DROP COLUMN nickname;');
+    expect(promptOf(0).length).toBeLessThan(30_000);
+  });
+
   test('changes no verdict, and its answer is plain text, whatever the model says', {
     tags: 'slow',
   }, async () => {

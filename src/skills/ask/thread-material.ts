@@ -11,6 +11,8 @@ const MAX_CODE = 12_000;
 const MAX_FINDING = 4_000;
 /** The newest ones before the reply that is answered. */
 const MAX_REPLIES = 20;
+/** Of one line of the code. */
+const MAX_LINE = 1_000;
 const LINES_AROUND = 60;
 /** For two files and short texts; a review has three minutes for all of its files. */
 const SEARCH_TIMEOUT_MS = 60_000;
@@ -72,7 +74,7 @@ export async function threadMaterial(
     values: {
       finding: finding ? shown(finding, MAX_FINDING) : '',
       hunk: isHunkSearched ? shownHunk(hunk, mask).slice(-MAX_HUNK) : NOT_SEARCHED,
-      code: [mask(path), ...shownCode(lines.get('head'), line, mask)].join('\n').slice(0, MAX_CODE),
+      code: [mask(path), ...shownCode(lines.get('head'), line, mask)].join('\n'),
       conversation: before.map(said),
       question: said(asked),
     },
@@ -133,6 +135,15 @@ function shownCode(lines: readonly string[] | undefined, line: number | null, ma
   if (!lines) return [NOT_SEARCHED];
   const texts = linesWithoutSecrets(lines, mask);
   if (!texts) return [NOT_SHOWN];
-  const from = Math.max(0, line - 1 - LINES_AROUND);
-  return texts.slice(from, line + LINES_AROUND).map((text, at) => `${from + at + 1}: ${text}`);
+  const shown = (at: number) => `${at + 1}: ${(texts[at] ?? '').slice(0, MAX_LINE)}`;
+  const [before, after]: [string[], string[]] = [[], []];
+  let left = MAX_CODE;
+  // From the line outwards, so that long lines far from it do not push it out.
+  for (let away = 0; away <= LINES_AROUND && left > 0; away++) {
+    const [above, below] = [line - 1 - away, line - 1 + away];
+    if (below < texts.length) after.push(shown(below));
+    if (away > 0 && above >= 0 && above < texts.length) before.unshift(shown(above));
+    left -= (after.at(-1)?.length ?? 0) + (before[0]?.length ?? 0);
+  }
+  return [...before, ...after];
 }

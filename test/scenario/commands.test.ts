@@ -43,6 +43,7 @@ test('help lists every command and who may use it', { tags: 'slow' }, async () =
     | \`/countersign reject [step]\` | stops a step that asks and merges nothing | whoever may countersign |
     | \`/countersign accept <finding> because <reason>\` | lets a finding of the review pass, for this commit | whoever may countersign |
     | \`/countersign withdraw <finding>\` | takes back that a finding was accepted | whoever may countersign |
+    | \`/countersign forget <rule>\` | shows findings of a rule again that are not shown, because people accepted it before | people with write access |
     | \`/countersign cancel\` | cancels what is running for the pull request | people with write access or the author of the pull request |
     | \`/countersign pause\` | holds every merge of the pull request until \`resume\` | people with maintain access |
     | \`/countersign resume\` | lets it go on after \`pause\` | people with maintain access |

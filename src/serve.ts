@@ -8,6 +8,7 @@ import { isPostgres } from './composition/storage.ts';
 import { type AppConfig, readConfig, type SetupConfig } from './config/config.ts';
 import { readEnvFile } from './config/env-file.ts';
 import type { Environment } from './config/fields.ts';
+import { ALL_ROLES } from './config/roles.ts';
 import { CountersignError, messageOf } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { createLog } from './core/log-lines.ts';
@@ -98,8 +99,8 @@ async function serveAlone(config: AppConfig, log: Log, timeoutMs: number): Promi
 
 /** Several processes share a database of PostgreSQL: each does its part at once, but only one works (ADR 69). */
 async function serveShared(config: AppConfig, log: Log): Promise<Served> {
-  const works = config.roles?.worker ?? true;
-  const turn = works ? await awaitTurn(config.databaseUrl, { log, onLost: endAtOnce }) : NO_TURN;
+  const { worker } = config.roles ?? ALL_ROLES;
+  const turn = worker ? await awaitTurn(config.databaseUrl, { log, onLost: endAtOnce }) : NO_TURN;
   try {
     const app = await startApp(config, log, { intake: {} }, { turn, onFailed: endAtOnce });
     return { app, release: turn.end };

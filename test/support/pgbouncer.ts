@@ -14,7 +14,7 @@ export const hasPgBouncer: boolean = existsSync(PROGRAM);
 
 /**
  * PgBouncer in transaction mode before a server: a client keeps a connection of the server only for the length of a transaction.
- * Two connections are enough for all clients, so that each meets what another one has left behind.
+ * All clients share two connections, so that each gets one that another client has used.
  */
 export async function startPgBouncer(serverFolder: string): Promise<{
   urlFor(databaseUrl: string): string;

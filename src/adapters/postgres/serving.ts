@@ -48,12 +48,14 @@ export function servingOf(
 ): Serving {
   const pool = openPool(place);
   const failing = (error: unknown) => postgresFailure(error, place.name);
+  let isMade = false;
   return {
     async claim() {
       try {
         const holder: Holder = { pid: process.pid, host: hostname(), since: clock.now().toISOString() };
         const taken = await on(pool, failing, async (connection) => {
-          await makeOwnTables(connection);
+          if (!isMade) await makeOwnTables(connection);
+          isMade = true;
           return take(connection, holder);
         });
         if (!taken.ok) return taken;

@@ -135,15 +135,21 @@ function shownCode(lines: readonly string[] | undefined, line: number | null, ma
   if (!lines) return [NOT_SEARCHED];
   const texts = linesWithoutSecrets(lines, mask);
   if (!texts) return [NOT_SHOWN];
-  const shown = (at: number) => `${at + 1}: ${(texts[at] ?? '').slice(0, MAX_LINE)}`;
-  const [before, after]: [string[], string[]] = [[], []];
-  let left = MAX_CODE;
+  const near = texts
+    .map((text, at) => ({
+      number: at + 1,
+      away: Math.abs(at + 1 - line),
+      shown: `${at + 1}: ${text.slice(0, MAX_LINE)}`,
+    }))
+    .filter(({ away }) => away <= LINES_AROUND)
+    .toSorted((a, b) => a.away - b.away);
   // From the line outwards, so that long lines far from it do not push it out.
-  for (let away = 0; away <= LINES_AROUND && left > 0; away++) {
-    const [above, below] = [line - 1 - away, line - 1 + away];
-    if (below < texts.length) after.push(shown(below));
-    if (away > 0 && above >= 0 && above < texts.length) before.unshift(shown(above));
-    left -= (after.at(-1)?.length ?? 0) + (before[0]?.length ?? 0);
+  const fitting: typeof near = [];
+  let left = MAX_CODE;
+  for (const one of near) {
+    if (left <= 0) break;
+    fitting.push(one);
+    left -= one.shown.length;
   }
-  return [...before, ...after];
+  return fitting.toSorted((a, b) => a.number - b.number).map(({ shown }) => shown);
 }

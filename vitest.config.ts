@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -8,6 +9,14 @@ import { defineConfig } from 'vitest/config';
 const ALONE = ['chaos', 'crash', 'disk', 'load', 'security/redaction', 'two-processes'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
+
+/**
+ * An app that the tests start as a process runs its engine with the lowest priority (src/composition/intake/niceness.ts). Beside tests
+ * of the normal priority, its share of a busy processor was 15 in 1,024: one review took over 90 s. So the tests give way, too.
+ * Not as far as the engine, because some tests are about the difference.
+ */
+const NICENESS = 15;
+setPriority(Math.max(NICENESS, getPriority()));
 
 // All processes of the tests compile the same modules, so they share the compiled form.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled');

@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { startQuietIntake } from './quiet-intake.ts';
 
-await startQuietIntake('listening-intake-thread.ts', { engineNiceness: 10 });
+/** Above that of the tests themselves (vitest.config.ts). */
+const ENGINE_NICENESS = 17;
+
+await startQuietIntake('listening-intake-thread.ts', { engineNiceness: ENGINE_NICENESS });
 const threads = readdirSync('/proc/self/task').map((id) => ({
   name: readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim(),
   niceness: getPriority(Number(id)),

@@ -49,11 +49,14 @@ export default defineConfig({
           exclude: ALONE,
           isolate: false,
           // Files that run alone have seeds of their own for their properties.
-          globalSetup: 'test/support/property-seed.ts',
+          globalSetup: ['test/support/property-seed.ts', 'test/support/compile-analyzers.ts'],
           setupFiles: 'test/support/use-property-seed.ts',
         },
       },
-      { extends: true, test: { name: 'alone', include: ALONE } },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, globalSetup: 'test/support/compile-analyzers.ts' },
+      },
     ],
     // Two cores, and a third worker for when the others wait for a disk, a clock or a child process.
     maxWorkers: 3,

@@ -1,13 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { unreachable } from '../core/errors.ts';
-import { OWN_CODE, OWN_EXTENSION } from '../core/package-root.ts';
+import { OWN_CODE } from '../core/package-root.ts';
 import { watchMemory } from '../sandbox/memory.ts';
 import type { Ending } from '../sandbox/process.ts';
-import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { ANALYZERS } from './analyzers.ts';
+import { type CompiledCode, compileAnalyzers, ifComplete, KEPT_CODE } from './compiled-code.ts';
 import type { Job, JobResult, WorkerRequest } from './worker/protocol.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
@@ -55,6 +53,8 @@ export interface PoolOptions {
   maxMemoryMb?: number;
   /** Files of analyzers outside of our own code, for tests. */
   modules?: readonly string[];
+  /** Where compiled code stays for later starts. */
+  keptIn?: string;
 }
 
 export function createAnalyzerPool({
@@ -62,22 +62,28 @@ export function createAnalyzerPool({
   atOnce = availableParallelism(),
   maxMemoryMb = MAX_MEMORY_MB,
   modules = [],
+  keptIn = KEPT_CODE,
 }: PoolOptions = {}): AnalyzerPool {
   const turns = createTurns(atOnce);
   const alive = new Set<WorkerProcess>();
   const spares: Promise<WorkerProcess>[] = [];
   let compiling: Promise<void> | undefined;
-  let compiled: { folder: string | undefined } | undefined;
+  let compiled: CompiledCode | 'not possible' | undefined;
+  let compiledIn = ifComplete(keptIn);
   let expiry: NodeJS.Timeout | undefined;
   let stopping = false;
 
   async function start(readable: readonly string[] = modules): Promise<WorkerProcess> {
-    const worker = await startWorkerProcess(compiled?.folder, readable);
+    const worker = await startWorkerProcess(compiledIn, readable);
+    watch(worker);
+    worker.tell({ kind: 'load', modules: [ANALYZERS.secrets.module.href] });
+    return worker;
+  }
+
+  function watch(worker: WorkerProcess): void {
     alive.add(worker);
     void worker.gone.catch(() => {}).then(() => alive.delete(worker));
     if (stopping) worker.stop();
-    worker.tell({ kind: 'load', modules: [ANALYZERS.secrets.module.href] });
-    return worker;
   }
 
   async function take(jobs: readonly Job[], fresh: boolean): Promise<Taken> {
@@ -96,10 +102,11 @@ export function createAnalyzerPool({
   /** One spare, or as many as there are reviews now. */
   function refill(): void {
     if (!keepsSpares || stopping) return;
-    compiling ??= compile()
+    compiling ??= compileAnalyzers(keptIn, watch)
       .catch(() => undefined)
-      .then((folder) => {
-        compiled = { folder };
+      .then((code) => {
+        compiled = code ?? 'not possible';
+        compiledIn = code?.folder ?? compiledIn;
         refill();
       });
     // Until then, a review starts a process that compiles what it needs.
@@ -112,21 +119,6 @@ export function createAnalyzerPool({
     clearTimeout(expiry);
     expiry = setTimeout(() => void Promise.allSettled(spares.splice(0).map(ended)), KEEP_SPARES_MS);
     expiry.unref();
-  }
-
-  /** A process that never reads a pull request compiles everything, so that no other one has to. */
-  async function compile(): Promise<string | undefined> {
-    const folder = await temporaryFolder('compiled');
-    const worker = await startWorkerProcess(folder);
-    alive.add(worker);
-    if (stopping) worker.stop();
-    worker.tell({ kind: 'load', modules: ownModules() });
-    worker.tell({ kind: 'keep' });
-    await worker.gone;
-    alive.delete(worker);
-    if (!stopping && worker.exitCode() === 0) return folder;
-    await rm(folder, { recursive: true, force: true });
-    return undefined;
   }
 
   return {
@@ -149,7 +141,7 @@ export function createAnalyzerPool({
       await compiling;
       await Promise.allSettled(spares.splice(0).map(ended));
       await Promise.allSettled([...alive].map(({ gone }) => gone));
-      if (compiled?.folder !== undefined) await rm(compiled.folder, { recursive: true, force: true });
+      if (typeof compiled === 'object') await compiled.remove();
     },
   };
 }
@@ -158,15 +150,6 @@ async function ended(spare: Promise<WorkerProcess>): Promise<void> {
   const worker = await spare;
   worker.stop();
   await worker.gone;
-}
-
-function ownModules(): string[] {
-  return ['linters', 'builtin'].flatMap((name) => {
-    const folder = `${OWN_CODE}analyzers/${name}/`;
-    return readdirSync(folder)
-      .filter((file) => file.endsWith(`.${OWN_EXTENSION}`))
-      .map((file) => pathToFileURL(folder + file).href);
-  });
 }
 
 /** Lets so many through at once, in the order of their arrival. */

@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { createHash } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -96,10 +97,9 @@ test('An analyzer that leaves everything behind that it can leaves nothing for t
 test('An analyzer cannot change the compiled code that the processes of other reviews use', {
   tags: 'slow',
 }, async () => {
-  const folder = await temporaryFolder();
-  const pool = start();
+  const compiled = join(await temporaryFolder(), 'compiled');
+  const pool = start({ keptIn: compiled });
   await readySpare(pool);
-  const compiled = join(folder, readdirSync(folder).find((name) => name.includes('compiled')) ?? '');
   const before = contentsOf(compiled);
   expect(before.length).toBeGreaterThan(50);
   expect(await pool.run(POISONS, compiled)).toEqual({
@@ -177,9 +177,41 @@ test('A review that is cancelled before its turn takes nobody else’s turn', { 
   expect(await last).toHaveProperty('ended');
 });
 
+test('The compiled code of one pool serves the next one, which lets no process compile it', {
+  tags: 'slow',
+}, async () => {
+  const keptIn = join(await temporaryFolder(), 'compiled');
+  let started = 0;
+  const count = () => void started++;
+  const toSpare = async () => {
+    const pool = start({ keptIn });
+    started = 0;
+    await readySpare(pool);
+    const until = started;
+    await pool.stop();
+    return until;
+  };
+  // The first process of a program also tries what the machine allows.
+  await toSpare();
+  await rm(keptIn, { recursive: true });
+  subscribe('child_process', count);
+  onTestFinished(() => void unsubscribe('child_process', count));
+  expect([await toSpare(), await toSpare()]).toEqual([3, 2]);
+  expect(contentsOf(keptIn).length).toBeGreaterThan(50);
+});
+
+test('A pool whose compiled code cannot stay keeps it until it stops', { tags: 'slow' }, async () => {
+  const folder = await temporaryFolder();
+  const pool = start({ keptIn: join(fileURLToPath(import.meta.url), 'below a file') });
+  await readySpare(pool);
+  const compiled = readdirSync(folder).find((name) => name.includes('compiled')) ?? '';
+  expect(contentsOf(join(folder, compiled)).length).toBeGreaterThan(50);
+});
+
 test('A pool that was stopped leaves no process and no file', { tags: 'slow' }, async () => {
   const folder = await temporaryFolder();
-  const pool = start();
+  // Its compiled code is in a temporary folder, too.
+  const pool = start({ keptIn: join(fileURLToPath(import.meta.url), 'below a file') });
   await readySpare(pool);
   expect(readdirSync(folder)).not.toEqual([]);
   await pool.stop();

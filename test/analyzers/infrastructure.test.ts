@@ -259,7 +259,9 @@ test('a template of Kubernetes that is no YAML yet has no findings', async () =>
   expect(findings).toEqual([]);
 });
 
-test('files that are made to stall their patterns are analysed with the others', async () => {
+test('files that are made to stall their patterns are analysed with the others', {
+  tags: 'slow',
+}, async () => {
   const files = [
     added('blank.sh', `${'\n'.repeat(300_000)}eval "$1"\n`),
     added('spaces.sh', `${`set${' '.repeat(1_000)}x\n`.repeat(500)}`),
@@ -271,7 +273,9 @@ test('files that are made to stall their patterns are analysed with the others',
   expect(placesOf(findings)).toContain('high infrastructure/eval-of-input:300001');
 });
 
-test('a long definition of a resource of Kubernetes is no workload, and those beside it are analysed', async () => {
+test('a long definition of a resource of Kubernetes is no workload, and those beside it are analysed', {
+  tags: 'slow',
+}, async () => {
   const definition = `apiVersion: v1\nkind: CustomResourceDefinition\n${'# a\n'.repeat(30_000)}`;
   const text = `${definition}---\napiVersion: v1\nkind: Pod\nspec:\n  hostNetwork: true\n`;
   const { findings } = await review([added('a.yaml', text)], { analyzers: ['infrastructure'] });

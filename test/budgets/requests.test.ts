@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MAX_REQUESTS, playRound, type RouteCount, totalOf } from '../../bench/pull-request/round.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -122,7 +123,7 @@ test(`a delivery about the app’s own check run costs at most ${AN_ECHO.stateme
   );
 });
 
-test('a delivery that changes nothing for people writes no effect', { tags: 'slow' }, async () => {
+test('a delivery that changes nothing for people writes no effect', async () => {
   const { github, app } = harness;
   await open('feature');
   const opened = github.deliveries.findLast(({ action }) => action === 'opened');
@@ -135,9 +136,7 @@ test('a delivery that changes nothing for people writes no effect', { tags: 'slo
   expect(writesTo('effects'), histogram).toBe(0);
 });
 
-test(`a pull request that is over leaves at most ${BYTES_LEFT} bytes in the database`, {
-  tags: 'slow',
-}, async () => {
+test(`a pull request that is over leaves at most ${BYTES_LEFT} bytes in the database`, async () => {
   await harness.stop();
   outside.close();
   // Ids as long as the app's own: counting ones would take less.

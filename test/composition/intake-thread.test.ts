@@ -136,10 +136,14 @@ it.runIf(process.platform === 'linux').each([
     const program = fileURLToPath(new URL('niced-app.ts', import.meta.url));
     // `nice` adds to the niceness of the suite itself. Only root may lower one, so another user's app would not start if it tried.
     const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
-    const child = spawn('nice', ['-n', String(started - getPriority()), ...asUser, process.execPath, program], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env: { ...bareEnvironment(), PATH: process.env.PATH },
-    });
+    const child = spawn(
+      'nice',
+      ['-n', String(started - getPriority()), ...asUser, process.execPath, program],
+      {
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { ...bareEnvironment(), PATH: process.env.PATH },
+      },
+    );
     expect(JSON.parse(await text(child.stdout))).toEqual({
       engine: least,
       helpers: [least],

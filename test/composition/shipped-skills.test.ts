@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { createTools } from '../../src/cli-tools.ts';
 import { shippedSkills } from '../../src/composition/shipped.ts';
@@ -51,7 +52,7 @@ const [first, others] = [true, false].map((isFirst) =>
   cases.filter(({ skill, one }) => (cases.find((other) => other.skill === skill)?.one === one) === isFirst),
 );
 test.concurrent.each(first ?? [])('$title', passes);
-test.concurrent.each(others ?? [])('$title', { tags: 'slow' }, passes);
+test.concurrent.each(others ?? [])('$title', passes);
 
 async function passes({ skill, one }: (typeof cases)[number]): Promise<void> {
   const caseTools = await tools.caseTools(one);

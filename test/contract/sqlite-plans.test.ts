@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/adapters/sql/schema.ts';
 import { tablesOn } from '../../src/adapters/sql/tables.ts';
 import { sqliteDialect } from '../../src/adapters/sqlite/dialect.ts';
-import { openSqlite } from '../../src/adapters/sqlite/open.ts';
 import { PRUNED_KINDS, type PrunedKind } from '../../src/ports/retention.ts';
 import type { Tx } from '../../src/ports/storage.ts';
 import { Visible } from '../../src/ports/visible.ts';
+import { writeMigratedDatabase } from '../support/migrated-database.ts';
 import { at, comment, delivery, runState, session } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { repositoryState } from './repository-states.contract.ts';
@@ -31,7 +31,7 @@ describe('no query reads a whole table row by row', () => {
 
   beforeEach(async () => {
     const path = join(folder(), 'test.db');
-    await openSqlite(path, { clock }).close();
+    await writeMigratedDatabase(path);
     db = new BetterSqlite3(path);
     queries = [];
     const kysely = new Kysely<Database>({

@@ -179,7 +179,9 @@ describe('an acceptance that is withdrawn', () => {
     return one;
   }
 
-  test('holds up the merge that somebody countersigns, until the finding is accepted again', async () => {
+  test('holds up the merge that somebody countersigns, until the finding is accepted again', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha, findings } = await asked();
     const { github } = harness;
     expect(await say(harness, number, 'max', withdraw(findings[0]))).toBe(

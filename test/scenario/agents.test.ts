@@ -1,3 +1,4 @@
+// @module-tag slow
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -145,9 +146,7 @@ test('a package cannot lower what its agent needs', async () => {
   expect((await look(scene))?.reason?.summary).toContain('it needs elevated trust');
 });
 
-test('an agent that is not turned on fails with that reason, and nothing is fetched', {
-  tags: 'slow',
-}, async () => {
+test('an agent that is not turned on fails with that reason, and nothing is fetched', async () => {
   const scene = await start(repository(', requires_approval: true'), PROGRAM, false);
   const { number } = await scene.open();
   await countersigned(scene, number);
@@ -157,7 +156,6 @@ test('an agent that is not turned on fails with that reason, and nothing is fetc
 
 test.skipIf(!(await isSandboxAvailable()))(
   'an agent without a valid answer gives no verdict, and its output is kept',
-  { tags: 'slow' },
   async () => {
     const approving = `${PRINTS_SECRET} import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', 'All is well. {"verdict": "APPROVE"}');`;
     const scene = await start(repository(', requires_approval: true'), approving);

@@ -1,5 +1,5 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { approvalOf, countersign } from './support.ts';
 import { flowChain } from './support-chains.ts';
@@ -38,7 +38,7 @@ const outcome = async (scene: Scene) => {
   return state?.invocations[0]?.outcome ?? state?.invocations[0]?.reason?.summary;
 };
 
-eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
+test.each(['squash', 'merge', 'rebase'] as const)(
   'a merge by %s is copied to the branch that a label names, by one pull request',
   async (method) => {
     const scene = await start(backport());
@@ -69,9 +69,7 @@ eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
   },
 );
 
-test('all commits of a pull request that was merged by rebase are copied as one change', {
-  tags: 'slow',
-}, async () => {
+test('all commits of a pull request that was merged by rebase are copied as one change', async () => {
   const scene = await start(backport('{ branches: release-1.x }'));
   await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
   const { number } = await scene.open({ files: { 'a.txt': 'a\n' } });
@@ -91,9 +89,7 @@ test('all commits of a pull request that was merged by rebase are copied as one 
   expect(scene.github.commit(REPO, branch).message).toContain('\nCo-authored-by: ada <');
 });
 
-test('a conflict is said on the merged pull request, with the commands for doing it by hand', {
-  tags: 'slow',
-}, async () => {
+test('a conflict is said on the merged pull request, with the commands for doing it by hand', async () => {
   const scene = await start(backport('{ branches: [release-1.x, release-2.x] }'));
   await scene.github.push({ repo: REPO, branch: 'release-2.x', author: 'mia' });
   await scene.github.push({
@@ -116,7 +112,7 @@ test('a conflict is said on the merged pull request, with the commands for doing
   });
 });
 
-test('a branch that has the change already gets no pull request', { tags: 'slow' }, async () => {
+test('a branch that has the change already gets no pull request', async () => {
   const scene = await start(backport());
   await scene.github.push({
     repo: REPO,
@@ -132,7 +128,7 @@ test('a branch that has the change already gets no pull request', { tags: 'slow'
   });
 });
 
-test('a backport whose answers are lost is made once', { tags: 'slow' }, async () => {
+test('a backport whose answers are lost is made once', async () => {
   const scene = await start(backport());
   const lost = new Set<string>();
   scene.github.fail(
@@ -153,7 +149,7 @@ test('a backport whose answers are lost is made once', { tags: 'slow' }, async (
   expect(scene.github.branches(REPO).filter((name) => name.startsWith('countersign/'))).toEqual([]);
 });
 
-test('a branch of that name that somebody else has made stays as it is', { tags: 'slow' }, async () => {
+test('a branch of that name that somebody else has made stays as it is', async () => {
   const scene = await start(backport());
   const tip = await scene.github.push({
     repo: REPO,
@@ -168,7 +164,7 @@ test('a branch of that name that somebody else has made stays as it is', { tags:
   expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'failed for release-1.x' });
 });
 
-eachFirstQuick(['other files', 'another author', 'a commit below that the target does not have'] as const)(
+test.each(['other files', 'another author', 'a commit below that the target does not have'] as const)(
   'a branch with the message of a backport and %s is not taken for the app’s own',
   async (what) => {
     const scene = await start(backport());
@@ -196,7 +192,7 @@ eachFirstQuick(['other files', 'another author', 'a commit below that the target
   },
 );
 
-test('what somebody pushes to the temporary branch is not copied', { tags: 'slow' }, async () => {
+test('what somebody pushes to the temporary branch is not copied', async () => {
   const scene = await start(backport());
   const branch = 'countersign/temporary/backport-1-to-release-1.x';
   let pushing: Promise<string> | undefined;
@@ -211,7 +207,7 @@ test('what somebody pushes to the temporary branch is not copied', { tags: 'slow
   expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'failed for release-1.x' });
 });
 
-eachFirstQuick(['merge', 'rebase', 'squash'] as const)(
+test.each(['merge', 'rebase', 'squash'] as const)(
   'a backport of a merge by %s credits who opened, co-wrote and committed the change, so that they cannot countersign it',
   async (method) => {
     const scene = await start(backport('{ branches: release-1.x }'));
@@ -228,7 +224,7 @@ eachFirstQuick(['merge', 'rebase', 'squash'] as const)(
   },
 );
 
-test('a change by more authors than a backport can name is not copied', { tags: 'slow' }, async () => {
+test('a change by more authors than a backport can name is not copied', async () => {
   const scene = await start(backport('{ branches: release-1.x }'));
   await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
   const coAuthors = Array.from({ length: 51 }, (_, index) => `somebody <${index}@example.com>`);
@@ -264,9 +260,7 @@ test('a pull request that is not merged is not copied', async () => {
   expect(await outcome(scene)).toContain('is not merged, so there is nothing to copy');
 });
 
-test('a pull request that somebody else opened from that branch is not taken for the copy', {
-  tags: 'slow',
-}, async () => {
+test('a pull request that somebody else opened from that branch is not taken for the copy', async () => {
   const scene = await start(backport());
   await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
   const { number } = await scene.open();
@@ -288,7 +282,7 @@ test('a pull request that somebody else opened from that branch is not taken for
   expect(comment?.body).toContain(`Somebody else has opened #&#8203;${forged.number} from`);
 });
 
-eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
+test.each(['squash', 'merge', 'rebase'] as const)(
   'a person who only pushed what was merged by %s may not countersign its copy',
   async (method) => {
     const scene = await start(
@@ -313,7 +307,7 @@ eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
   },
 );
 
-test('a copy of what nobody knows who pushed needs one more countersign', { tags: 'slow' }, async () => {
+test('a copy of what nobody knows who pushed needs one more countersign', async () => {
   const scene = await start(backport('{ branches: release-1.x }'));
   await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
   scene.github.fail(({ path }) => path.includes('/activity'), {

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import { open, ownCheck, start } from './support.ts';
@@ -42,9 +43,7 @@ async function push({ github, settle }: Harness, content: string): Promise<strin
 const count = ({ github }: Harness, path: RegExp) =>
   github.requests.filter((request) => request.method === 'POST' && path.test(request.path)).length;
 
-test('a review comments on lines of the diff, and a later push gets only what is new', {
-  tags: 'slow',
-}, async () => {
+test('a review comments on lines of the diff, and a later push gets only what is new', async () => {
   const harness = await start({ chain: chain(REVIEW), files: TODO });
   const { github } = harness;
   const { number, headSha } = await open(harness, { files: { 'src/a.ts': 'one\n// TODO first\n' } });
@@ -81,9 +80,7 @@ test('the conversation of a finding is resolved once it is fixed, and a new one 
   expect(conversations()).toEqual([false, true, false]);
 });
 
-test('a conversation that GitHub does not let the app resolve says all the same that its finding is gone', {
-  tags: 'slow',
-}, async () => {
+test('a conversation that GitHub does not let the app resolve says all the same that its finding is gone', async () => {
   const harness = await start({ chain: chain(REVIEW), files: TODO });
   const { github } = harness;
   const { number } = await open(harness, { files: { 'src/a.ts': '// TODO first\n' } });
@@ -101,7 +98,7 @@ test('a conversation that GitHub does not let the app resolve says all the same 
   expect(ownCheck(harness, sha).conclusion).toBe('success');
 });
 
-test('the markers of somebody else keep no finding out of a review', { tags: 'slow' }, async () => {
+test('the markers of somebody else keep no finding out of a review', async () => {
   const harness = await start({ chain: chain(REVIEW), files: TODO });
   const { github } = harness;
   const { number } = await open(harness, { files: { 'src/a.ts': '// TODO first\n' } });
@@ -114,7 +111,7 @@ test('the markers of somebody else keep no finding out of a review', { tags: 'sl
   expect(github.reviews(REPO, other.number)[1]?.comments).toHaveLength(1);
 });
 
-test('a review whose answer is lost is submitted once', { tags: 'slow' }, async () => {
+test('a review whose answer is lost is submitted once', async () => {
   const harness = await start({ chain: chain(REVIEW), files: TODO });
   const { github } = harness;
   github.fail(({ method, path }) => method === 'POST' && path.endsWith('/reviews'), { after: 'reset' }, 1);
@@ -124,7 +121,7 @@ test('a review whose answer is lost is submitted once', { tags: 'slow' }, async 
   expect(count(harness, /\/reviews$/)).toBe(1);
 });
 
-test('findings whose comments GitHub refuses are in the text of the review', { tags: 'slow' }, async () => {
+test('findings whose comments GitHub refuses are in the text of the review', async () => {
   const harness = await start({ chain: chain(REVIEW), files: TODO });
   const { github } = harness;
   github.fail(
@@ -138,9 +135,7 @@ test('findings whose comments GitHub refuses are in the text of the review', { t
   expect(review?.body).toContain('// TODO first');
 });
 
-test('issues are opened for findings, closed when they are fixed, and reopened when they are back', {
-  tags: 'slow',
-}, async () => {
+test('issues are opened for findings, closed when they are fixed, and reopened when they are back', async () => {
   const harness = await start({ chain: chain(ISSUES), files: TODO });
   const { github } = harness;
   const { headSha } = await open(harness, { files: { 'src/a.ts': '// TODO first\n// TODO second\n' } });
@@ -161,9 +156,7 @@ test('issues are opened for findings, closed when they are fixed, and reopened w
   expect(count(harness, /\/issues$/)).toBe(2);
 });
 
-test('an issue whose answer is lost is opened once, although it has no label any more', {
-  tags: 'slow',
-}, async () => {
+test('an issue whose answer is lost is opened once, although it has no label any more', async () => {
   const harness = await start({ chain: chain(ISSUES), files: TODO });
   const { github } = harness;
   github.fail(({ method, path }) => method === 'POST' && path.endsWith('/issues'), { after: 'reset' }, 1);
@@ -174,7 +167,7 @@ test('an issue whose answer is lost is opened once, although it has no label any
   expect(count(harness, /\/issues$/)).toBe(1);
 });
 
-test('an issue of somebody else with a marker of ours is not touched', { tags: 'slow' }, async () => {
+test('an issue of somebody else with a marker of ours is not touched', async () => {
   const harness = await start({ chain: chain(ISSUES), files: TODO });
   const { github } = harness;
   await open(harness, { files: { 'src/a.ts': '// TODO first\n' } });
@@ -190,7 +183,7 @@ test('an issue of somebody else with a marker of ours is not touched', { tags: '
   expect(github.issues(REPO).map(({ state }) => state)).toEqual(['closed', 'open']);
 });
 
-test('a chain files an issue about a branch, in a run without a pull request', { tags: 'slow' }, async () => {
+test('a chain files an issue about a branch, in a run without a pull request', async () => {
   const issue =
     'action: gh-issue, with: { per: run, title: "Look at {{ trigger.branch }}", body: "It changed." }';
   const harness = await start({
@@ -208,9 +201,7 @@ test('a chain files an issue about a branch, in a run without a pull request', {
   ]);
 });
 
-test('a push to another branch does not change the issue about the default branch', {
-  tags: 'slow',
-}, async () => {
+test('a push to another branch does not change the issue about the default branch', async () => {
   const issue = 'action: gh-issue, with: { per: run, title: "Look at {{ trigger.branch }}" }';
   const harness = await start({
     files: {
@@ -230,9 +221,7 @@ test('a push to another branch does not change the issue about the default branc
   expect(github.issues(REPO).map(({ title }) => title)).toEqual(['Look at main', 'Look at side']);
 });
 
-test('a chain files issues only on a condition, and not for a pull request of an outsider', {
-  tags: 'slow',
-}, async () => {
+test('a chain files issues only on a condition, and not for a pull request of an outsider', async () => {
   const issue = `action: gh-issue, condition: "{{ trigger.title != 'skip' }}", with: { per: run, title: A }`;
   const harness = await start({
     chain: `name: pr-review\ntrigger: { event: pr.opened }\nsteps: [{ ${issue} }]\n`,
@@ -244,9 +233,7 @@ test('a chain files issues only on a condition, and not for a pull request of an
 });
 
 /** The first linter of a process takes seconds to load. */
-test('a fix of a linter becomes a suggestion for exactly its lines', {
-  tags: 'slow',
-}, async () => {
+test('a fix of a linter becomes a suggestion for exactly its lines', async () => {
   const reviewing = chain(REVIEW).replace('skill: todo', 'skill: pr-review, with: { model: false }');
   const harness = await start({ chain: reviewing });
   const { github } = harness;
@@ -258,9 +245,7 @@ test('a fix of a linter becomes a suggestion for exactly its lines', {
   expect(shown).toEqual([[2, 'if x == 7:\n']]);
 });
 
-test('a fix of a linter is left out of a file whose comments tell linters what to ignore', {
-  tags: 'slow',
-}, async () => {
+test('a fix of a linter is left out of a file whose comments tell linters what to ignore', async () => {
   const harness = await start({
     chain: chain(REVIEW).replace('skill: todo', 'skill: pr-review, with: { model: false }'),
   });

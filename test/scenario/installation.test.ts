@@ -1,6 +1,6 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -41,9 +41,7 @@ async function asked(harness: Harness, ms: number): Promise<string[]> {
   return about.map(({ method, path }) => `${method} ${path}`);
 }
 
-test('a suspended installation ends its runs, causes no requests, and continues with the next event afterwards', {
-  tags: 'slow',
-}, async () => {
+test('a suspended installation ends its runs, causes no requests, and continues with the next event afterwards', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -66,9 +64,7 @@ test('a suspended installation ends its runs, causes no requests, and continues 
   expect(github.merges).toMatchObject([{ number }]);
 });
 
-test('an archived repository ends its runs, gets no writes, and continues when it is unarchived', {
-  tags: 'slow',
-}, async () => {
+test('an archived repository ends its runs, gets no writes, and continues when it is unarchived', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -84,9 +80,7 @@ test('an archived repository ends its runs, gets no writes, and continues when i
   expect(github.merges).toMatchObject([{ headSha }]);
 });
 
-test('a repository that is removed from the installation ends only its own runs', {
-  tags: 'slow',
-}, async () => {
+test('a repository that is removed from the installation ends only its own runs', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const other = github.addRepository({
@@ -125,9 +119,7 @@ test.each([
   expect((await runs(harness)).map(([so]) => so)).toEqual([status]);
 });
 
-test('a repository that moves to another owner’s installation ends the runs of the old one', {
-  tags: 'slow',
-}, async () => {
+test('a repository that moves to another owner’s installation ends the runs of the old one', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
@@ -140,9 +132,7 @@ test('a repository that moves to another owner’s installation ends the runs of
   expect((await runs(harness))[0]?.slice(0, 2)).toEqual(['aborted', 'run.aborted.repository_gone']);
 });
 
-test('a repository that is renamed while it waits for a countersign is merged under its new name', {
-  tags: 'slow',
-}, async () => {
+test('a repository that is renamed while it waits for a countersign is merged under its new name', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -160,9 +150,7 @@ test('a repository that is renamed while it waits for a countersign is merged un
   expect(run?.repository).toBe('octo/shop');
 });
 
-test('an effect that was requested under a former name is written, although no webhook reported the rename', {
-  tags: 'slow',
-}, async () => {
+test('an effect that was requested under a former name is written, although no webhook reported the rename', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const back = github.fail(({ method }) => method === 'POST', { status: 503 });
@@ -180,7 +168,7 @@ test('an effect that was requested under a former name is written, although no w
   ).toEqual(['countersign / pr-review', 'countersign: main']);
 });
 
-test('an app that loses a permission says so where it can still write', { tags: 'slow' }, async () => {
+test('an app that loses a permission says so where it can still write', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -228,7 +216,7 @@ function removeAndRestart(harness: Harness): Promise<void> {
   return harness.restart();
 }
 
-eachFirstQuick<[string, Act, string]>([
+test.each<[string, Act, string]>([
   ['suspended', SUSPEND, 'run.aborted.shut_out'],
   ['removed', removeAndRestart, 'run.aborted.shut_out'],
   ['without its repository', ({ github }) => github.deleteRepository(REPO), 'run.aborted.repository_gone'],
@@ -241,7 +229,7 @@ eachFirstQuick<[string, Act, string]>([
   expect(await asked(harness, 10 * MINUTE)).toEqual([]);
 });
 
-eachFirstQuick<{ what: string; begins: Act; ends: Act; next: Act }>([
+test.each<{ what: string; begins: Act; ends: Act; next: Act }>([
   { what: 'a suspension', begins: SUSPEND, ends: UNSUSPEND, next: LABEL },
   { what: 'a suspension without a webhook', begins: untold(SUSPEND), ends: UNSUSPEND, next: LABEL },
   {
@@ -289,7 +277,7 @@ eachFirstQuick<{ what: string; begins: Act; ends: Act; next: Act }>([
   expect([...pending, ...failed].filter(({ githubId }) => githubId !== null)).toEqual([]);
 });
 
-test('an effect that a run could never write is not written after its end', { tags: 'slow' }, async () => {
+test('an effect that a run could never write is not written after its end', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const refused = { status: 403, body: { message: 'Resource not accessible by integration' } };

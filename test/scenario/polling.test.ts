@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import type { Harness } from '../support/harness.ts';
 import {
@@ -27,9 +28,7 @@ async function watched(settings?: string): Promise<{ number: number; headSha: st
 const reads = () => harness.github.requests.filter(({ path }) => path.includes('/issues/comments/')).length;
 const polls = () => harness.github.requests.filter(({ path }) => path === '/graphql').length;
 
-test('a question that nobody answers is polled by GraphQL and not read by REST', {
-  tags: 'slow',
-}, async () => {
+test('a question that nobody answers is polled by GraphQL and not read by REST', async () => {
   await watched();
   const [readsBefore, pollsBefore] = [reads(), polls()];
   await harness.advance(MINUTE);
@@ -37,7 +36,7 @@ test('a question that nobody answers is polled by GraphQL and not read by REST',
   expect(polls()).toBeGreaterThan(pollsBefore + 10);
 });
 
-test('two questions are polled in one request', { tags: 'slow' }, async () => {
+test('two questions are polled in one request', async () => {
   await watched();
   await harness.github.openPullRequest({
     repo: 'octo/app',
@@ -54,9 +53,7 @@ test('two questions are polled in one request', { tags: 'slow' }, async () => {
 });
 
 describe('without any webhook, the poll notices', () => {
-  test('a reaction, after which the pull request is read again from REST and merged', {
-    tags: 'slow',
-  }, async () => {
+  test('a reaction, after which the pull request is read again from REST and merged', async () => {
     const { number } = await watched();
     const isRead = ({ method, path }: { method: string; path: string }) =>
       method === 'GET' && path.endsWith(`/pulls/${number}`);
@@ -67,7 +64,7 @@ describe('without any webhook, the poll notices', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('a reaction of somebody who may not countersign, which merges nothing', { tags: 'slow' }, async () => {
+  test('a reaction of somebody who may not countersign, which merges nothing', async () => {
     const { number } = await watched();
     await react(harness, number, 'otto');
     await harness.advance(MINUTE);
@@ -77,7 +74,7 @@ describe('without any webhook, the poll notices', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('an edit of its comment, which asks again', { tags: 'slow' }, async () => {
+  test('an edit of its comment, which asks again', async () => {
     const { number } = await watched();
     harness.github.holdDeliveries();
     await harness.github.editComment('octo/app', approvalOf(harness, number).id, 'mia', 'Merge it all.');
@@ -86,7 +83,7 @@ describe('without any webhook, the poll notices', () => {
     expect(approvals(harness, number)).toHaveLength(2);
   });
 
-  test('a deleted comment, which asks again', { tags: 'slow' }, async () => {
+  test('a deleted comment, which asks again', async () => {
     const { number } = await watched();
     harness.github.holdDeliveries();
     await harness.github.deleteComment('octo/app', approvalOf(harness, number).id, 'mia');
@@ -95,7 +92,7 @@ describe('without any webhook, the poll notices', () => {
     expect(approvals(harness, number)).toHaveLength(1);
   });
 
-  test('a push, which voids the question', { tags: 'slow' }, async () => {
+  test('a push, which voids the question', async () => {
     const { number } = await watched();
     harness.github.holdDeliveries();
     await pushAgain(harness);
@@ -120,7 +117,7 @@ describe('where GraphQL does not answer', () => {
   });
 });
 
-test('a restart polls by what the last look saw, and reads nothing by REST', { tags: 'slow' }, async () => {
+test('a restart polls by what the last look saw, and reads nothing by REST', async () => {
   await watched();
   await harness.restart();
   await harness.settle();

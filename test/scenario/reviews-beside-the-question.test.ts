@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { describe, expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -44,7 +45,7 @@ describe('an approving review', () => {
     expect(github.merges).toEqual([]);
   });
 
-  test('that was there before the question is in it from the start', { tags: 'slow' }, async () => {
+  test('that was there before the question is in it from the start', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     github.holdDeliveries();
@@ -67,7 +68,7 @@ describe('an approving review', () => {
     expect(saidOnGitHub(harness, number)).toEqual([]);
   });
 
-  test('of an earlier head is not shown', { tags: 'slow' }, async () => {
+  test('of an earlier head is not shown', async () => {
     const { harness, number } = await asked();
     await harness.github.review(REPO, number, 'mia', 'APPROVED');
     await pushAgain(harness);
@@ -119,7 +120,7 @@ describe('a required review', () => {
   test.each([
     ['somebody who may not countersign', 'will', {}],
     ['somebody who co-wrote a commit', 'max', { coAuthors: ['max'] }],
-  ])('by %s does not count', { tags: 'slow' }, async (_, login, input) => {
+  ])('by %s does not count', async (_, login, input) => {
     const harness = await start({ chain: MERGE_ONLY, settings: REQUIRED });
     const { number } = await open(harness, input);
     await harness.github.review(REPO, number, login, 'APPROVED');
@@ -127,7 +128,7 @@ describe('a required review', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('that is dismissed does not count', { tags: 'slow' }, async () => {
+  test('that is dismissed does not count', async () => {
     const { harness, number } = await asked({ settings: REQUIRED });
     const { github } = harness;
     const review = await github.review(REPO, number, 'max', 'APPROVED');
@@ -136,7 +137,7 @@ describe('a required review', () => {
     expect(github.merges).toEqual([]);
   });
 
-  test('of an earlier head does not count', { tags: 'slow' }, async () => {
+  test('of an earlier head does not count', async () => {
     const { harness, number } = await asked({ settings: REQUIRED });
     await harness.github.review(REPO, number, 'max', 'APPROVED');
     await pushAgain(harness);
@@ -144,7 +145,7 @@ describe('a required review', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('does not count if GitHub refuses to show the reviews', { tags: 'slow' }, async () => {
+  test('does not count if GitHub refuses to show the reviews', async () => {
     const { harness, number } = await asked({
       settings: `${REQUIRED}merge: { changes_requested: ignore }\n`,
     });

@@ -1,7 +1,7 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
 import { keepingLog } from '../disk/log-lines.ts';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import type { Fault } from '../support/github/faults.ts';
 import type { Harness } from '../support/harness.ts';
 import {
@@ -53,7 +53,7 @@ async function ready({ app }: Harness): Promise<{ status: string; warnings?: str
   return (await answer.json()) as { status: string; warnings?: string[] };
 }
 
-eachFirstQuick<[string, typeof isToken, Fault]>([
+test.each<[string, typeof isToken, Fault]>([
   ['its key', isApp, BAD_KEY],
   ['an App that GitHub does not find', isApp, UNKNOWN],
   ['the installation for a while', isToken, NO_INSTALLATION],
@@ -84,9 +84,7 @@ eachFirstQuick<[string, typeof isToken, Fault]>([
   },
 );
 
-test('a key that GitHub refuses is shown to operators, logged once a minute, and retried rarely', {
-  tags: 'slow',
-}, async () => {
+test('a key that GitHub refuses is shown to operators, logged once a minute, and retried rarely', async () => {
   const { log, lines } = keepingLog();
   const harness = await start({ chain: MERGE_ONLY, log });
   const { number } = await open(harness);
@@ -121,7 +119,7 @@ test('a key that GitHub refuses is shown to operators, logged once a minute, and
   expect(await metrics(harness)).not.toMatch(SINCE);
 });
 
-test('a run survives hours in which GitHub refuses the app’s key', { tags: 'slow' }, async () => {
+test('a run survives hours in which GitHub refuses the app’s key', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.advance(A_RECHECK);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTools } from '../../src/cli-tools.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
@@ -66,7 +67,7 @@ describe('an index that lists a newer version', () => {
     expect(await harness.app.storage.read.skills.adopted()).toMatchObject([{ version: '1.2.0' }]);
   });
 
-  test('shows no more once it is installed', { tags: 'slow' }, async () => {
+  test('shows no more once it is installed', async () => {
     const index = publish('1.2.0');
     const { harness } = await watching(index);
     publish('1.3.0');
@@ -79,7 +80,7 @@ describe('an index that lists a newer version', () => {
     expect(await shown(harness)).toMatch(/^naming +1\.3\.0 +community/);
   });
 
-  test('is neither asked nor logged again after a restart', { tags: 'slow' }, async () => {
+  test('is neither asked nor logged again after a restart', async () => {
     const { harness, about } = await watching(publish('1.2.0'));
     publish('1.3.0');
     await harness.advance(DAY);
@@ -97,9 +98,7 @@ describe('an index that lists a newer version', () => {
   });
 });
 
-test('an index that fails is logged, and asked again after 15 minutes, then 30, up to the interval', {
-  tags: 'slow',
-}, async () => {
+test('an index that fails is logged, and asked again after 15 minutes, then 30, up to the interval', async () => {
   const index = publish('1.2.0');
   const { harness, about } = await watching(index);
   web.put('/x/index.json', 'no index');
@@ -129,7 +128,7 @@ test('an index that fails is logged, and asked again after 15 minutes, then 30, 
   ]);
 });
 
-test('an index that fails keeps the newer version that it listed before', { tags: 'slow' }, async () => {
+test('an index that fails keeps the newer version that it listed before', async () => {
   const { harness, about } = await watching(publish('1.2.0'));
   publish('1.3.0');
   await harness.advance(DAY);
@@ -142,7 +141,7 @@ test('an index that fails keeps the newer version that it listed before', { tags
   expect(about('newer version')).toHaveLength(1);
 });
 
-test('an index says nothing about packages that come from another', { tags: 'slow' }, async () => {
+test('an index says nothing about packages that come from another', async () => {
   const other = web.publish('y', [['naming', '1.2.0', exported('naming', '1.2.0')]]);
   const { harness, about } = await watching(publish('1.3.0'), false);
   await command(harness, 'skill', 'sync', other);
@@ -153,7 +152,7 @@ test('an index says nothing about packages that come from another', { tags: 'slo
   expect(await shown(harness)).toMatch(/^naming +1\.2\.0 +community/);
 });
 
-test('an index is not followed to another address', { tags: 'slow' }, async () => {
+test('an index is not followed to another address', async () => {
   const { harness, about } = await watching(publish('1.2.0'));
   web.put('/x/index.json', (response) => response.writeHead(302, { location: '/elsewhere.json' }).end());
   await harness.advance(DAY);
@@ -161,7 +160,7 @@ test('an index is not followed to another address', { tags: 'slow' }, async () =
   expect(about('cannot be checked')).toHaveLength(1);
 });
 
-test('an app without indexes asks none', { tags: 'slow' }, async () => {
+test('an app without indexes asks none', async () => {
   const harness = await start();
   await harness.advance(2 * DAY);
   expect(web.requests()).toEqual([]);

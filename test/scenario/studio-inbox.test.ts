@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -36,9 +37,7 @@ describe('the inbox', () => {
     expect(asAda.others).toContain('not you: this account wrote this pull request');
   });
 
-  test('never counts a question as one for somebody whose role is known to be too low', {
-    tags: 'slow',
-  }, async () => {
+  test('never counts a question as one for somebody whose role is known to be too low', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness);
     const { repository } = await known(harness);
@@ -47,9 +46,7 @@ describe('the inbox', () => {
     expect(listsOf((await get('/')).html).others).toContain('not you: this account has write access');
   });
 
-  test('says what waits for CI beside the others, and moves it to what stopped when CI fails', {
-    tags: 'slow',
-  }, async () => {
+  test('says what waits for CI beside the others, and moves it to what stopped when CI fails', async () => {
     const harness = await start({ chain: CI_AND_MERGE });
     const { headSha } = await open(harness);
     await reportCi(harness, headSha, 'pending');
@@ -88,7 +85,7 @@ describe('the inbox', () => {
     if (!isShown) expect(html).toContain('Nothing fits these filters.');
   });
 
-  test('shows nothing of repositories that the viewer cannot see', { tags: 'slow' }, async () => {
+  test('shows nothing of repositories that the viewer cannot see', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness);
     const get = await studioFor(harness, { viewer: person(900, 'mia'), visible: Visible.only([]) });
@@ -108,7 +105,7 @@ describe('the page of a pull request', () => {
     expect(text).toContain('not merging yet: merge waits for a countersign (nobody has countersigned yet)');
   });
 
-  test('lists the runs of every head, the newest head first', { tags: 'slow' }, async () => {
+  test('lists the runs of every head, the newest head first', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { headSha } = await open(harness);
     const newer = await pushAgain(harness);
@@ -141,7 +138,7 @@ describe('the page of a pull request', () => {
     expect(there.html).not.toContain('octo/app#1');
   });
 
-  test('shows a hostile title as text', { tags: 'slow' }, async () => {
+  test('shows a hostile title as text', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness, { title: '<script>alert(1)</script>\u202Egnp' });
     const { html } = await (await studioFor(harness))('/octo/app/pull/1');

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
 import { signedIn, WITH_SIGN_IN } from '../support/browser.ts';
@@ -25,9 +26,7 @@ test('operators see deliveries with their runs, and others find no operations', 
   }
 });
 
-test('operators see what is left of GitHub’s budget for each installation, and that all checks pass', {
-  tags: 'slow',
-}, async () => {
+test('operators see what is left of GitHub’s budget for each installation, and that all checks pass', async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['max'] } });
   await open(harness);
   const max = await signedIn(harness, 'max');
@@ -38,7 +37,7 @@ test('operators see what is left of GitHub’s budget for each installation, and
   expect([Number(left) < Number(limit), limit]).toEqual([true, '5000']);
 });
 
-test('operators see how many jobs of each kind wait while GitHub is out', { tags: 'slow' }, async () => {
+test('operators see how many jobs of each kind wait while GitHub is out', async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['max'] } });
   const repair = harness.github.fail(({ path }) => path.startsWith('/repos/'), { status: 503 });
   await open(harness);
@@ -59,9 +58,7 @@ test('the page of operations says that it knows nothing of the app from a proces
   expect(text).toContain('this page has no answer of the app');
 });
 
-test('a chain is shown to those who see a repository that it ran in, with its steps', {
-  tags: 'slow',
-}, async () => {
+test('a chain is shown to those who see a repository that it ran in, with its steps', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   const mia = await studioFor(harness, { viewer: person(1, 'mia') });
@@ -95,9 +92,7 @@ test('the pages of a run and of its chain say where the chain is defined', async
   );
 });
 
-test('an operator pauses a chain in a repository where nothing is stored about it, and resumes it there', {
-  tags: 'slow',
-}, async () => {
+test('an operator pauses a chain in a repository where nothing is stored about it, and resumes it there', async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['mia'] } });
   await open(harness);
   const mia = await signedIn(harness, 'mia');
@@ -156,9 +151,7 @@ describe('the list of chains', () => {
     if (!isThere) expect(text).toContain('No such chain has run.');
   });
 
-  test('says nothing of repositories that somebody does not see, whatever it is limited to', {
-    tags: 'slow',
-  }, async () => {
+  test('says nothing of repositories that somebody does not see, whatever it is limited to', async () => {
     const harness = await listed();
     const outsider = await studioFor(harness, { viewer: person(2, 'max'), visible: Visible.only([]) });
     for (const query of ['', '?state=paused', '?text=octo', '?repository=octo/app']) {

@@ -80,7 +80,7 @@ test('a token that is over is listed for a month, and removed with the next one 
   expect((await make(await signedIn(harness, 'mia'))).text).not.toContain('<td>the old one</td>');
 });
 
-test('a token sees no repository that its owner can no longer see on GitHub', async () => {
+test('a token sees no repository that its owner can no longer see on GitHub', { tags: 'slow' }, async () => {
   const { secret } = await make(mia);
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
   harness.github.setPermission('octo/hidden', 'mia', 'none');

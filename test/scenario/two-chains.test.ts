@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { closingDelivered } from './support.ts';
@@ -6,9 +7,7 @@ import { CI_AND_MERGE, only, type Scene, scenes, UPDATES_SHOWN_MS } from './supp
 const start = scenes();
 const merging = (name: string) => CI_AND_MERGE.replace('name: ship', `name: ${name}`);
 
-test('a head that a maintainer rejects for one chain is not merged by another', {
-  tags: 'slow',
-}, async () => {
+test('a head that a maintainer rejects for one chain is not merged by another', async () => {
   const s = await start(only({ ship: merging('ship'), other: merging('other') }));
   const { number, headSha } = await s.open();
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
@@ -32,9 +31,7 @@ test('a head that a maintainer rejects for one chain is not merged by another', 
   expect(s.github.merges).toEqual([]);
 });
 
-test('a rejection applies to its head when the same chain asks again, until the same person countersigns', {
-  tags: 'slow',
-}, async () => {
+test('a rejection applies to its head when the same chain asks again, until the same person countersigns', async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await s.open();
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
@@ -87,9 +84,7 @@ async function manyRuns(s: Scene, like: string): Promise<void> {
   });
 }
 
-test('a head that a maintainer rejects for one chain stays rejected, however many runs follow', {
-  tags: 'slow',
-}, async () => {
+test('a head that a maintainer rejects for one chain stays rejected, however many runs follow', async () => {
   const { s, number, questions } = await bothAsk();
   const [first, second] = questions();
   await s.github.react(REPO, first?.id ?? 0, 'mia', '-1');
@@ -141,9 +136,7 @@ test('a chain whose pull request another chain merges names that chain and its c
   expect(JSON.stringify(s.github.checkRuns(REPO, headSha))).not.toContain('by hand');
 });
 
-test('a chain names who merged also if the webhook of the merge overtakes its answer', {
-  tags: 'slow',
-}, async () => {
+test('a chain names who merged also if the webhook of the merge overtakes its answer', async () => {
   const { s, number, headSha, questions } = await bothAsk();
   const isMerge = ({ method, path }: { method: string; path: string }) =>
     method === 'PUT' && path.endsWith('/merge');

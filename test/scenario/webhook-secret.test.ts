@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { keepingLog } from '../disk/log-lines.ts';
 import { MERGE_ONLY, open, start } from './support.ts';

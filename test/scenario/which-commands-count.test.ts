@@ -1,12 +1,12 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { DEPLOY, openWaitingForCi, reactions } from './support-commands.ts';
 import { CI_AND_MERGE, only, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
 
-test('an unknown command is answered with the closest known one', { tags: 'slow' }, async () => {
+test('an unknown command is answered with the closest known one', async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign stauts');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -17,7 +17,7 @@ test('an unknown command is answered with the closest known one', { tags: 'slow'
   `);
 });
 
-test('no command approves a merge', { tags: 'slow' }, async () => {
+test('no command approves a merge', async () => {
   const { scene, number, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
@@ -58,7 +58,7 @@ test('a comment with one impossible command gets a confused reaction, and the ot
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-eachFirstQuick([
+test.each([
   ['a quotation', '> /countersign cancel'],
   ['a fenced block', '```\n/countersign cancel\n```'],
   ['an indented block', 'Look:\n\n    /countersign cancel'],
@@ -74,7 +74,7 @@ eachFirstQuick([
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('a command that is edited into a comment is ignored', { tags: 'slow' }, async () => {
+test('a command that is edited into a comment is ignored', async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', 'I wonder.');
   await scene.github.editComment(REPO, id, 'mia', '/countersign cancel');
@@ -92,7 +92,7 @@ test('a bot cannot issue commands, whatever its role', async () => {
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('the app ignores its own comments', { tags: 'slow' }, async () => {
+test('the app ignores its own comments', async () => {
   const echo = `
 name: echo
 trigger: { event: pr.opened }
@@ -115,14 +115,14 @@ test('a person whose name looks like a bot is a person', async () => {
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
 });
 
-test('a command on an issue is ignored', { tags: 'slow' }, async () => {
+test('a command on an issue is ignored', async () => {
   const { scene } = await openWaitingForCi(start);
   const issue = await scene.github.createIssue(REPO, 'otto', 'A question');
   const id = await scene.say(issue, 'mia', '/countersign help');
   expect(scene.comment(issue, id).reactions).toEqual([]);
 });
 
-eachFirstQuick(['fifo', 'reverse'] as const)(
+test.each(['fifo', 'reverse'] as const)(
   'a command written before a newer push is refused (deliveries come %s)',
   async (order) => {
     const { scene, number, headSha } = await openWaitingForCi(start);
@@ -147,9 +147,7 @@ eachFirstQuick(['fifo', 'reverse'] as const)(
   },
 );
 
-test('a chain fired before a newer push is refused if no chain had run for the older head', {
-  tags: 'slow',
-}, async () => {
+test('a chain fired before a newer push is refused if no chain had run for the older head', async () => {
   const scene = await start(only({ deploy: DEPLOY }));
   const { number } = await scene.open();
   await scene.advance(60_000);
@@ -162,7 +160,7 @@ test('a chain fired before a newer push is refused if no chain had run for the o
   expect(await scene.runs('deploy')).toEqual([]);
 });
 
-test('a redelivered command runs once and is answered once', { tags: 'slow' }, async () => {
+test('a redelivered command runs once and is answered once', async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign fire deploy environment=staging');
   const delivery = scene.github.deliveries.findLast(
@@ -182,7 +180,7 @@ async function sendAgainUnderAnotherGuid(scene: Scene, payload: unknown): Promis
   expect(answer.status).toBe(202);
 }
 
-test('a command on a closed pull request changes nothing', { tags: 'slow' }, async () => {
+test('a command on a closed pull request changes nothing', async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.github.closePullRequest(REPO, number, 'ada');
   await scene.settle();

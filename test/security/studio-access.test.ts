@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openBrowser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -71,7 +72,7 @@ function filled(path: string): string {
 }
 
 describe('every route', () => {
-  test('shows nothing to somebody who did not sign in', { tags: 'slow' }, async () => {
+  test('shows nothing to somebody who did not sign in', async () => {
     const found = await routes();
     expect(found.length).toBeGreaterThan(3);
     const browser = openBrowser(harness);
@@ -84,7 +85,7 @@ describe('every route', () => {
     }
   });
 
-  test('hides a repository from somebody who cannot see it on GitHub', { tags: 'slow' }, async () => {
+  test('hides a repository from somebody who cannot see it on GitHub', async () => {
     const browser = await signedIn(harness, 'will');
     const csrf = /name="csrf" value="([^"]+)"/.exec((await browser.open('/runs')).text)?.[1] ?? '';
     const about = {
@@ -119,7 +120,7 @@ describe('every route', () => {
 });
 
 describe('what somebody sees', () => {
-  test('disappears within minutes when GitHub no longer shows it to them', { tags: 'slow' }, async () => {
+  test('disappears within minutes when GitHub no longer shows it to them', async () => {
     const browser = await signedIn(harness, 'mia');
     const page = `/runs/${hidden.id}`;
     expect((await browser.open(page)).status).toBe(200);
@@ -129,7 +130,7 @@ describe('what somebody sees', () => {
     expect((await browser.open('/runs')).text).not.toContain('octo/hidden');
   });
 
-  test('is asked of GitHub once in five minutes', { tags: 'slow' }, async () => {
+  test('is asked of GitHub once in five minutes', async () => {
     const browser = await signedIn(harness, 'mia');
     await browser.open('/runs');
     const before = harness.github.requests.length;
@@ -149,9 +150,7 @@ describe('what somebody sees', () => {
     expect((await browser.open(`/runs/${hidden.id}`)).status).toBe(200);
   });
 
-  test('is everything that is public, to everybody, where the operator opened that', {
-    tags: 'slow',
-  }, async () => {
+  test('is everything that is public, to everybody, where the operator opened that', async () => {
     await harness.stop();
     harness = await startHarness({ studio: { ...WITH_SIGN_IN, isPublic: true } });
     ({ runId: hidden } = await hiddenRun(false));

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,9 +23,7 @@ describe('the command that the docs give for work in your own repository', () =>
     expect(aliasIn('README.md')).toContain('~/countersign');
   });
 
-  it('writes there and not into Countersign’s checkout, and resolves the path of a database from there', {
-    tags: 'slow',
-  }, async () => {
+  it('writes there and not into Countersign’s checkout, and resolves the path of a database from there', async () => {
     const command = aliasIn('docs/skills.md')?.replace('~/countersign', ROOT);
     const repository = join(folder, 'shop');
     mkdirSync(repository);

@@ -187,7 +187,9 @@ approval_rules:
     expect(existsSync(join(folder, '.github'))).toBe(false);
   });
 
-  it('ends for a policy whose conditions would be endless, and lets nothing merge by what it cannot say', async () => {
+  it('ends for a policy whose conditions would be endless, and lets nothing merge by what it cannot say', {
+    tags: 'slow',
+  }, async () => {
     const names = Array.from({ length: 60 }, (_, at) => `r${at}`);
     const rules = names.map(
       (name, at) =>

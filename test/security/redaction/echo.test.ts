@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { A_RECHECK, CI_AND_MERGE, open } from '../../scenario/support.ts';

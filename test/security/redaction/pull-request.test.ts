@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { A_RECHECK, countersign, open, ownCheck } from '../../scenario/support.ts';
@@ -16,9 +17,7 @@ async function expectClean(harness: RecordedApp, witness: Record<string, string>
   expect(visibleSecrets(places, NEEDLES)).toEqual([]);
 }
 
-test('secrets in the files, file names and configuration of a pull request are shown nowhere', {
-  tags: 'slow',
-}, async () => {
+test('secrets in the files, file names and configuration of a pull request are shown nowhere', async () => {
   const harness = await recordedApp({});
   const { github } = harness;
   const contents = PLANTED.map(({ text }, nth): [string, string] => [
@@ -148,9 +147,7 @@ test(`secrets in branches and in the title of a merged pull request are shown no
   });
 });
 
-test('secrets in commands and other comments are shown nowhere, and a command that contains one is not run', {
-  tags: 'slow',
-}, async () => {
+test('secrets in commands and other comments are shown nowhere, and a command that contains one is not run', async () => {
   const harness = await recordedApp({ chain: TALKATIVE });
   const { github } = harness;
   const { number } = await open(harness);

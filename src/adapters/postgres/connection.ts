@@ -60,6 +60,16 @@ export class Connection implements DatabaseConnection {
     return this.#asking(() => this.#client.script(text));
   }
 
+  /** Ends the transaction without its changes. Never rejects. @returns whether the server may still be within it */
+  async rollBack(): Promise<{ isWithin: boolean }> {
+    try {
+      await this.script('ROLLBACK');
+      return { isWithin: false };
+    } catch {
+      return { isWithin: true };
+    }
+  }
+
   /** Gives the connection back. @param isBroken the server may still be within a transaction */
   end(isBroken = false): void {
     if (this.#isOver) return;

@@ -102,7 +102,7 @@ async function take(
     const [other] = rowsOf<{ holder: string | null }>(now);
     return { ok: false, holder: holderIn(other?.holder ?? null) };
   } catch (error) {
-    await connection.script('ROLLBACK').catch(() => {});
+    await connection.rollBack();
     throw error;
   }
 }

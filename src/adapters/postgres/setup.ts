@@ -1,6 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { CountersignError, messageOf } from '../../core/errors.ts';
-import { type AppliedMigration, type Migration, pendingMigrations } from '../sql/migrate.ts';
+import { type AppliedMigration, type Migration, migrationFailed, pendingMigrations } from '../sql/migrate.ts';
 import type { Connection } from './connection.ts';
 import { LOCK } from './lock.ts';
 import { rowsOf } from './pool.ts';
@@ -36,7 +35,7 @@ export async function makeOwnTables(connection: Connection): Promise<void> {
   const [answer] = await connection.script(`SELECT to_regclass('serving') IS NOT NULL AS made`);
   if (rowsOf<{ made: boolean }>(answer)[0]?.made) return;
   await connection.script(`BEGIN; ${LOCK}; ${OWN_TABLES}; COMMIT`).catch(async (error: unknown) => {
-    await connection.script('ROLLBACK').catch(() => {});
+    await connection.rollBack();
     throw error;
   });
 }
@@ -67,7 +66,7 @@ export async function migratePostgres(
       await apply(connection, migration, clock.now());
     await connection.script('COMMIT');
   } catch (error) {
-    await connection.script('ROLLBACK').catch(() => {});
+    await connection.rollBack();
     throw error;
   }
 }
@@ -80,12 +79,7 @@ async function apply(
   try {
     await connection.script(sql);
   } catch (error) {
-    throw new CountersignError(
-      'migration.failed',
-      `The migration ${name} failed and left the database as it was: ${messageOf(error)}. ` +
-        'The version of Countersign that ran before still works with it.',
-      { cause: error },
-    );
+    throw migrationFailed(name, error);
   }
   // The name and the hash consist of letters and digits, apart from `_` and `.`.
   await connection.script(

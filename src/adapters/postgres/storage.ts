@@ -192,10 +192,7 @@ export class PostgresStorage implements Storage {
         isWithin = false;
         return result;
       } catch (error) {
-        isWithin = !(await connection.script('ROLLBACK').then(
-          () => true,
-          () => false,
-        ));
+        ({ isWithin } = await connection.rollBack());
         throw error;
       } finally {
         connection.end(isWithin);
@@ -215,10 +212,7 @@ export class PostgresStorage implements Storage {
       await this.#commit(connection);
       isWithin = false;
     } catch (error) {
-      isWithin = !(await connection.script('ROLLBACK').then(
-        () => true,
-        () => false,
-      ));
+      ({ isWithin } = await connection.rollBack());
       throw error;
     } finally {
       this.#current = undefined;
@@ -251,11 +245,8 @@ export class PostgresStorage implements Storage {
       }
       return { connection, version: row?.version };
     } catch (error) {
-      const isOver = await connection.script('ROLLBACK').then(
-        () => true,
-        () => false,
-      );
-      connection.end(!isOver);
+      const { isWithin } = await connection.rollBack();
+      connection.end(isWithin);
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CountersignError } from '../../core/errors.ts';
+import { CountersignError, messageOf } from '../../core/errors.ts';
 
 /** One numbered SQL file. */
 export interface Migration {
@@ -76,4 +76,14 @@ export function pendingMigrations(
   }
   const done = new Set(applied.map((migration) => migration.version));
   return migrations.filter((migration) => !done.has(migration.version));
+}
+
+/** For a migration whose transaction has been undone. */
+export function migrationFailed(name: string, cause: unknown): CountersignError {
+  return new CountersignError(
+    'migration.failed',
+    `The migration ${name} failed and left the database as it was: ${messageOf(cause)}. ` +
+      'The version of Countersign that ran before still works with it.',
+    { cause },
+  );
 }

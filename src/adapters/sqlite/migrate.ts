@@ -1,7 +1,6 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Clock } from '../../core/clock.ts';
-import { CountersignError, messageOf } from '../../core/errors.ts';
-import { type AppliedMigration, type Migration, pendingMigrations } from '../sql/migrate.ts';
+import { type AppliedMigration, type Migration, migrationFailed, pendingMigrations } from '../sql/migrate.ts';
 
 const HISTORY = `CREATE TABLE IF NOT EXISTS schema_migrations (
   version    INTEGER PRIMARY KEY,
@@ -41,12 +40,7 @@ function apply(db: BetterSqlite3.Database, { version, name, sha256, sql }: Migra
     const broken = db.pragma('foreign_key_check') as unknown[];
     if (broken.length > 0) throw new Error(`${broken.length} rows refer to rows that do not exist`);
   } catch (error) {
-    throw new CountersignError(
-      'migration.failed',
-      `The migration ${name} failed and left the database as it was: ${messageOf(error)}. ` +
-        'The version of Countersign that ran before still works with it.',
-      { cause: error },
-    );
+    throw migrationFailed(name, error);
   }
   db.prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?)').run(
     version,

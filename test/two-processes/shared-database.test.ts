@@ -211,6 +211,29 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     expect(pages.map(({ status }) => status)).toEqual([404, 404]);
   });
 
+  test('show in Studio of one that stands by what the one that works does, as it happens', async () => {
+    const repo = addRepository('octo');
+    const first = await fleet.add();
+    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
+    const second = await fleet.add({ STUDIO: 'on', STUDIO_PUBLIC: 'read' });
+    const pull = await open(repo, 'one', 'countersigned');
+    const page = async (path: string) => (await fetch(new URL(path, second.url))).text();
+    const run = await fleet.until('the run', async () => /run_\w+/.exec(await page('/runs'))?.[0]);
+    const stream = await fetch(new URL(`/runs/${run}/events`, second.url));
+    let received = '';
+    const reading = (async () => {
+      for await (const text of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        received += text;
+        if (received.includes('Merged: countersigned by')) return;
+      }
+    })();
+    expect(received).not.toContain('Merged: countersigned by');
+    await settled([pull]);
+    await fleet.until('the page to change', () => received.includes('Merged: countersigned by') || undefined);
+    await reading;
+    expect(second.log.some(saying(WORKS_NOW))).toBe(false);
+  });
+
   test(`end ${PULL_REQUESTS} pull requests correctly while one of three is killed again and again`, async () => {
     const repositories = Array.from({ length: OWNERS }, (_, index) => addRepository(`owner-${index}`));
     for (let index = 0; index < 3; index++) await fleet.add();

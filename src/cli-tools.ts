@@ -21,13 +21,13 @@ import type { ModuleDeps } from './skills/kinds/module/module-skill.ts';
  */
 export function createTools(env: Environment, calledIn?: string): Tools {
   neverShowSecretsOf(env);
-  /** @throws UsageError for an invalid `--database`, CountersignError for an invalid `DATABASE_URL` */
-  const urlOf = async (given: string | undefined) => {
+  /** @throws UsageError for an invalid argument, CountersignError for an invalid `DATABASE_URL` */
+  const urlOf = async (given: string | undefined, argument = '--database') => {
     const { readStorageConfig } = await import('./config/addresses.ts');
     const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: seenFrom(calledIn, given) });
     if (read.ok) return read.config.databaseUrl;
     const { badDatabase } = await import('./messages/cli/cli.ts');
-    const message = badDatabase(read.diagnostics, given !== undefined);
+    const message = badDatabase(read.diagnostics, given === undefined ? undefined : argument);
     throw given === undefined ? new CountersignError('config.invalid', message) : new UsageError(message);
   };
   const token = env.GITHUB_TOKEN || env.GH_TOKEN || undefined;
@@ -59,6 +59,10 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     async backup(url, file, onProgress) {
       return (await import('./composition/cli-database.ts')).backup(await urlOf(url), file, onProgress);
+    },
+    async copyDatabase(from, to, reports) {
+      const urls = [await urlOf(from, '<from>'), await urlOf(to, '<to>')] as const;
+      return (await import('./composition/cli-copy.ts')).copyDatabase(...urls, reports);
     },
     async vacuum(url) {
       return (await import('./composition/cli-database.ts')).vacuum(await urlOf(url));

@@ -16,7 +16,7 @@ import {
   noRoomToVacuum,
   olderDatabase,
 } from '../messages/cli/cli.ts';
-import { migrateLater } from '../messages/cli/process.ts';
+import { migrateLater, type Server } from '../messages/cli/process.ts';
 import type { Storage } from '../ports/storage.ts';
 import { claimDatabase } from './serving.ts';
 import { isPostgres, openStorage } from './storage.ts';
@@ -34,16 +34,8 @@ export async function withDatabase<T>(
   if (isPostgres(url)) return (await import('./cli-postgres.ts')).withPostgres(url, purpose, work);
   const path = existing(url);
   return failingClearly(path, async () => {
-    const pending = pendingMigrations(readMigrations(SQLITE_MIGRATIONS), appliedTo(path));
-    if (pending.length > 0) {
-      throw new CountersignError(
-        'cli.older_database',
-        olderDatabase(
-          path,
-          pending.map(({ name }) => name),
-        ),
-      );
-    }
+    const pending = pendingIn(path);
+    if (pending.length > 0) throw new CountersignError('cli.older_database', olderDatabase(path, pending));
     // Nothing is pending, so opening it does not migrate.
     const storage = purpose === 'read' ? readOnly(path) : await openStorage(url, { clock: systemClock });
     try {
@@ -64,7 +56,7 @@ export async function migrate(url: string): Promise<Migrated> {
   return failingClearly(path, async () => {
     const before = existsSync(path) ? appliedTo(path) : [];
     if (pendingMigrations(readMigrations(SQLITE_MIGRATIONS), before).length > 0) {
-      await alone(url, async () => (await openStorage(url, { clock: systemClock })).close());
+      await alone(url, migrateLater, async () => (await openStorage(url, { clock: systemClock })).close());
     }
     const known = new Set(before.map(({ version }) => version));
     const after = appliedTo(path);
@@ -108,7 +100,7 @@ export async function vacuum(url: string): Promise<{ database: string; before: n
   const path = existing(url);
   return failingClearly(path, async () => {
     const before = statSync(path).size;
-    await alone(url, async () => {
+    await alone(url, migrateLater, async () => {
       // The copy passes through the log beside the file, so check the free space there. SQLite first makes it
       // in the folder for temporary files, and reports missing space there by itself.
       const { bavail, bsize } = statfsSync(dirname(resolve(path)));
@@ -126,12 +118,16 @@ export async function vacuum(url: string): Promise<{ database: string; before: n
   });
 }
 
-/** Runs work that must not run beside an app. */
-async function alone(url: string, work: () => Promise<void>): Promise<void> {
+/** Runs work that must not run beside an app. @param refusal what to say if one serves the database */
+export async function alone<T>(
+  url: string,
+  refusal: (server: Server | undefined) => string,
+  work: () => Promise<T>,
+): Promise<T> {
   const claim = await claimDatabase(url, { clock: systemClock, timeoutMs: 0, onWait() {} });
-  if (!claim.ok) throw new CountersignError('storage.served_by_another', migrateLater(claim.holder));
+  if (!claim.ok) throw new CountersignError('storage.served_by_another', refusal(claim.holder));
   try {
-    await work();
+    return await work();
   } finally {
     await claim.release();
   }
@@ -143,7 +139,7 @@ function pathOf(url: string): string {
   return path;
 }
 
-function existing(url: string): string {
+export function existing(url: string): string {
   const path = pathOf(url);
   if (!existsSync(path)) throw new CountersignError('cli.no_database', noDatabase(path));
   return path;
@@ -152,6 +148,11 @@ function existing(url: string): string {
 function readOnly(path: string): Storage {
   const open = () => new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   return new SqliteStorage(path, open(), open(), systemClock);
+}
+
+/** The migrations that the file lacks. @throws CountersignError if it is newer than this program */
+export function pendingIn(path: string): string[] {
+  return pendingMigrations(readMigrations(SQLITE_MIGRATIONS), appliedTo(path)).map(({ name }) => name);
 }
 
 function appliedTo(path: string): AppliedMigration[] {
@@ -173,7 +174,7 @@ function latest(applied: readonly AppliedMigration[]): number {
   return applied.at(-1)?.version ?? 0;
 }
 
-async function failingClearly<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function failingClearly<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

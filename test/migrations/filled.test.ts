@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect } from 'vitest';
@@ -7,6 +7,7 @@ import { openSqlite, SQLITE_MIGRATIONS } from '../../src/adapters/sqlite/open.ts
 import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { at } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
+import { filledDatabases } from './filled-database.ts';
 
 /**
  * Databases of every version that people may have, each table filled, migrated to the newest. `filled/<number>.sql` fills what a
@@ -136,27 +137,14 @@ describe('a filled database is migrated to the newest version', () => {
   });
 });
 
-/** The database as each version created and filled it. Each is made from the one before, so that no migration is repeated. */
-const filled: Buffer[] = [];
+const filledAt = filledDatabases(clock, newFolder);
 
 async function makeFilled(version: number): Promise<void> {
-  for (let at = filled.length + 1; at <= version; at++) {
-    const before = filled.at(-1);
-    if (before) writeFileSync(path, before);
-    const migrations = join(newFolder(), 'migrations');
-    mkdirSync(migrations);
-    for (const { name } of all.slice(0, at)) cpSync(join(SQLITE_MIGRATIONS, name), join(migrations, name));
-    await openSqlite(path, { clock, migrations }).close();
-    const fill = join(import.meta.dirname, 'filled', `${String(at).padStart(4, '0')}.sql`);
-    // A version that adds neither table nor column has nothing to fill.
-    if (existsSync(fill)) look((db) => db.exec(readFileSync(fill, 'utf8')), false);
-    filled.push(readFileSync(path));
-  }
-  writeFileSync(path, filled[version - 1] ?? '');
+  writeFileSync(path, await filledAt(version));
 }
 
-function look<T>(work: (db: BetterSqlite3.Database) => T, readonly = true): T {
-  const db = new BetterSqlite3(path, { readonly });
+function look<T>(work: (db: BetterSqlite3.Database) => T): T {
+  const db = new BetterSqlite3(path, { readonly: true });
   try {
     return work(db);
   } finally {

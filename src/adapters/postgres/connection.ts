@@ -43,7 +43,12 @@ export class Connection implements DatabaseConnection {
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     this.#sees(query);
-    const answer = await this.#asking(() => this.#client.query(query.sql, query.parameters.map(storable)));
+    const answer = await this.#asking(() =>
+      this.#client.query(
+        query.sql,
+        query.parameters.map((value) => storable(value)),
+      ),
+    );
     return {
       rows: answer.rows as Row[],
       ...(changesRows(answer) && { numAffectedRows: BigInt(answer.rowCount ?? 0) }),
@@ -97,7 +102,7 @@ function changesRows({ command }: Answer): boolean {
  * PostgreSQL's texts cannot have the character 0, which programs may print. The substitute is as long in bytes, by which lines of
  * running sessions are counted.
  */
-function storable(value: unknown): unknown {
+export function storable<T>(value: T | string): T | string {
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\x1a') : value;
 }
 

@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import type { Clock, Timers } from '../../core/clock.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { type AppliedMigration, pendingMigrations, readMigrations } from '../sql/migrate.ts';
+import { type AppliedMigration, type Migration, pendingMigrations, readMigrations } from '../sql/migrate.ts';
 import { Connection } from './connection.ts';
 import { postgresFailure } from './failure.ts';
 import type { Place } from './place.ts';
 import { openPool, type Pool } from './pool.ts';
 import { appliedTo, makeOwnTables, migratePostgres } from './setup.ts';
 import { PostgresStorage } from './storage.ts';
+import { refuseUnfinishedCopy } from './unfinished-copy.ts';
 
 const POSTGRES_MIGRATIONS = join(PACKAGE_ROOT, 'migrations/postgres');
 
@@ -66,7 +67,8 @@ export async function migratedPostgres(
   return done;
 }
 
-function migrations() {
+/** Those that this program knows. */
+export function migrations(): Migration[] {
   return readMigrations(POSTGRES_MIGRATIONS, BASELINE);
 }
 
@@ -80,6 +82,7 @@ async function onFirstConnection<T>(
   try {
     const connection = new Connection(await pool.connect(), failing);
     try {
+      await refuseUnfinishedCopy(connection, place.name);
       return await work(connection, pool);
     } finally {
       connection.end();

@@ -629,6 +629,16 @@ function addDb(db: Command, perform: Perform): void {
     );
   example(backup, 'countersign db backup countersign-backup.db');
 
+  const copy = db
+    .command('copy')
+    .description('copy an SQLite database to PostgreSQL, or go on with such a copy; the app must not run')
+    .argument('<from>', 'the database to copy: sqlite:PATH')
+    .argument('[to]', 'an empty database: postgres://USER:PASSWORD@HOST/DATABASE (default: DATABASE_URL)')
+    .action((from: string, to: string | undefined) =>
+      perform(async (context) => (await import('./db-copy.ts')).dbCopy(context, from, to)),
+    );
+  example(copy, 'countersign db copy sqlite:data/countersign.db');
+
   const vacuum = db
     .command('vacuum')
     .description('rewrite the database file without its free pages; the app must not run')

@@ -15,6 +15,7 @@ import type { ConfigurationLoader } from '../../engine/configuration/configurati
 import type { Registry } from '../../engine/sessions/registry.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
 import type { PlayedCase } from '../../messages/cli/chain-test.ts';
+import type { DatabaseCopy } from '../../messages/cli/copy.ts';
 import type { Played } from '../../messages/cli/dry-run.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
 import type { Screen } from '../../messages/text/screen.ts';
@@ -68,6 +69,19 @@ export interface Tools {
     file: string,
     onProgress: (copied: number, of: number) => void,
   ): Promise<{ database: string; bytes: number }>;
+  /**
+   * Copies an SQLite file to an empty database of PostgreSQL, or continues such a copy.
+   * @param to `DATABASE_URL` by default
+   * @throws CountersignError while an app serves either, or if the copy would not be the same
+   */
+  copyDatabase(
+    from: string,
+    to: string | undefined,
+    reports: {
+      onProgress(stage: 'copying' | 'comparing', done: number, of: number): void;
+      onWarning(sentence: string): void;
+    },
+  ): Promise<DatabaseCopy>;
   /**
    * Rewrites the database file without its free pages.
    * @throws CountersignError while an app serves the database, or if disk space is too low

@@ -163,10 +163,12 @@ export function replayAsked({ guid, event, action }: DeliverySummary): string {
   return `Asked for: the app processes ${plainLine(guid)} (${plainLine(what)}) again at once, or when it next runs.`;
 }
 
-/** @param diagnostics as the configuration reports them, each starting with the variable's name */
-export function badDatabase(diagnostics: readonly string[], given: boolean): string {
-  const sentence = diagnostics.join('; ');
-  return asSentence(given ? sentence.replace('DATABASE_URL', '--database') : sentence);
+/**
+ * @param diagnostics as the configuration reports them, each starting with the variable's name
+ * @param argument what named the database, if not that variable
+ */
+export function badDatabase(diagnostics: readonly string[], argument = 'DATABASE_URL'): string {
+  return asSentence(diagnostics.join('; ').replace('DATABASE_URL', argument));
 }
 
 export const IN_MEMORY =

@@ -16,6 +16,7 @@ const noTools: Tools = {
   hasDatabase: untouched,
   migrate: untouched,
   backup: untouched,
+  copyDatabase: untouched,
   vacuum: untouched,
   blobs: untouched,
   pages: untouched,

@@ -1,0 +1,30 @@
+import { CountersignError } from '../../core/errors.ts';
+import type { Connection } from './connection.ts';
+import { rowsOf } from './pool.ts';
+
+/** What a database is a copy of. It exists only in copies: see `openCopyTarget`. */
+export const COPIED_FROM = `
+  CREATE TABLE IF NOT EXISTS copied_from (
+    id               BIGINT PRIMARY KEY CHECK (id = 1),
+    source           TEXT NOT NULL,
+    rows_json        TEXT NOT NULL,
+    constraints_json TEXT NOT NULL,
+    begun_at         TEXT NOT NULL,
+    finished_at      TEXT
+  )`;
+
+/**
+ * A copy that is not finished lacks rows, and the constraints and triggers of its tables.
+ * @throws CountersignError `storage.unfinished_copy`
+ */
+export async function refuseUnfinishedCopy(connection: Connection, name: string): Promise<void> {
+  const [table] = await connection.script(`SELECT to_regclass('copied_from') IS NOT NULL AS made`);
+  if (!rowsOf<{ made: boolean }>(table)[0]?.made) return;
+  const [copies] = await connection.script('SELECT 1 FROM copied_from WHERE finished_at IS NULL');
+  if (rowsOf(copies).length === 0) return;
+  throw new CountersignError(
+    'storage.unfinished_copy',
+    `${name.charAt(0).toUpperCase()}${name.slice(1)} is a copy that is not finished. Run countersign db copy as before, which goes on with ` +
+      'it, or use another database.',
+  );
+}

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import BetterSqlite3 from 'better-sqlite3';
 import { REPO } from '../../demo/world.ts';
 import { isGateCheck } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
-import { artifactsIn, databaseIn } from './app-process.ts';
+import { artifactsIn } from './app-process.ts';
+import type { StoryDatabase } from './database.ts';
 
 /** The pull request that a story is about, or, without a head, the issue. */
 export interface Subject {
@@ -71,11 +71,21 @@ const ROWS = {
     FROM skill_execution_traces ORDER BY in_run, skill, artifact, kind, error`,
   // A delivery that arrived stays until the next read of the list, ten minutes later.
   missed_deliveries: 'SELECT guid FROM missed_deliveries WHERE guid NOT IN (SELECT guid FROM deliveries)',
+};
+
+/** What PostgreSQL sees to by itself. */
+const ROWS_OF_SQLITE = {
   integrity: 'PRAGMA integrity_check',
   broken_references: 'PRAGMA foreign_key_check',
 };
 
-export function readEndState(github: GitHubStandIn, folder: string, subject: Subject): EndState {
+/** Where the app keeps what it knows. */
+interface Kept {
+  folder: string;
+  database: StoryDatabase;
+}
+
+export async function readEndState(github: GitHubStandIn, kept: Kept, subject: Subject): Promise<EndState> {
   const { number, headSha } = subject;
   const ours = github
     .checkRuns(REPO, headSha ?? '')
@@ -102,41 +112,40 @@ export function readEndState(github: GitHubStandIn, folder: string, subject: Sub
     checkRuns: [...newest.values()]
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map(({ id: _id, externalId: _externalId, ...shown }) => timelessIn(shown)),
-    ...readDatabase(github, folder, ours),
+    ...(await readDatabase(github, kept, ours)),
   };
 }
 
-function readDatabase(
+async function readDatabase(
   github: GitHubStandIn,
-  folder: string,
+  { folder, database }: Kept,
   checkRuns: readonly { externalId: string }[],
-): Pick<EndState, 'deliveries' | 'doubledCheckRuns' | 'missingFiles' | 'rows'> {
-  const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
-  const column = (sql: string) => db.prepare(sql).pluck().all().map(String);
-  try {
-    const recorded = column('SELECT guid FROM deliveries JOIN delivery_bodies ON delivery_id = id');
-    const sent = github.deliveries.map(({ guid }) => guid);
-    const ends = column(
-      `SELECT subject_id FROM transitions WHERE subject_kind = 'run' AND to_status IN ${ENDED}`,
-    );
-    const times = (ids: readonly string[], id: string) => ids.filter((other) => other === id).length;
-    const shown = checkRuns.map(({ externalId }) => externalId);
-    return {
-      doubledCheckRuns: shown.filter((id) => times(shown, id) > times(ends, id)),
-      deliveries: {
-        lost: sent.filter((guid) => !recorded.includes(guid)),
-        invented: recorded.filter((guid) => !sent.includes(guid)),
-      },
-      missingFiles: column('SELECT file_path FROM artifacts WHERE file_path IS NOT NULL').filter(
-        (path) => !existsSync(join(artifactsIn(folder), path)),
-      ),
-      rows: Object.fromEntries(
-        Object.entries(ROWS).map(([table, sql]) => [table, db.prepare(sql).all().map(timelessIn)]),
-      ),
-    };
-  } finally {
-    db.close();
-  }
+): Promise<Pick<EndState, 'deliveries' | 'doubledCheckRuns' | 'missingFiles' | 'rows'>> {
+  const column = async (sql: string) =>
+    (await database.rows(sql)).map((row) => String(Object.values(row)[0]));
+  const recorded = await column('SELECT guid FROM deliveries JOIN delivery_bodies ON delivery_id = id');
+  const sent = github.deliveries.map(({ guid }) => guid);
+  const ends = await column(
+    `SELECT subject_id FROM transitions WHERE subject_kind = 'run' AND to_status IN ${ENDED}`,
+  );
+  const times = (ids: readonly string[], id: string) => ids.filter((other) => other === id).length;
+  const shown = checkRuns.map(({ externalId }) => externalId);
+  const files = await column('SELECT file_path FROM artifacts WHERE file_path IS NOT NULL');
+  const rows: EndState['rows'] = {};
+  for (const [table, sql] of Object.entries({
+    ...ROWS,
+    ...(database.kind === 'sqlite' && ROWS_OF_SQLITE),
+  }))
+    rows[table] = (await database.rows(sql)).map(timelessIn);
+  return {
+    doubledCheckRuns: shown.filter((id) => times(shown, id) > times(ends, id)),
+    deliveries: {
+      lost: sent.filter((guid) => !recorded.includes(guid)),
+      invented: recorded.filter((guid) => !sent.includes(guid)),
+    },
+    missingFiles: files.filter((path) => !existsSync(join(artifactsIn(folder), path))),
+    rows,
+  };
 }
 
 function timelessIn(value: unknown): unknown {

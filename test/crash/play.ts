@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import BetterSqlite3 from 'better-sqlite3';
 import { PEOPLE, REPO, seed } from '../../demo/world.ts';
 import { routeOf } from '../support/github/route.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { type Script, startStubModel } from '../support/model/stub.ts';
-import { databaseIn } from './app-process.ts';
+import { DATABASE_KIND, type DatabaseKind, type StoryDatabase, storyDatabase } from './database.ts';
 import { type EndState, REPEATING, readEndState, type Subject } from './end-state.ts';
 import { notTaken } from './inbox.ts';
 import type { KillPoint } from './kill-point.ts';
@@ -55,9 +54,10 @@ const NOBODY = 'http://127.0.0.1:9/';
 export async function play(
   story: Story,
   kills: readonly KillPoint[] = [],
-  { allWatched }: { allWatched?: true } = {},
+  { allWatched, on = DATABASE_KIND }: { allWatched?: true; on?: DatabaseKind } = {},
 ): Promise<PlayResult> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-crash-'));
+  const database = await storyDatabase(on, folder);
   const github = await startGitHub();
   seed(github);
   if (story.base) {
@@ -70,19 +70,20 @@ export async function play(
   }
   const model = story.model === undefined ? undefined : await startModel(story.model);
   const began = Date.now();
-  const app = await startSupervised(github, folder, kills, {
+  const app = await startSupervised(github, folder, database, kills, {
     environment: model?.environment,
     downForMs: story.downForMs,
     allWatched: allWatched ?? story.downForMs !== undefined,
   });
-  const isQuiet = () => app.isUp() && github.leftToDo() === 0 && isOver(github, folder, app.now());
+  const isQuiet = async () =>
+    app.isUp() && github.leftToDo() === 0 && (await isOver(github, folder, database, app.now()));
   try {
     const subject = await story.tell({ github, until: app.until });
-    await app.until('everything to be done', () => isQuiet() || undefined);
+    await app.until('everything to be done', async () => (await isQuiet()) || undefined);
     const ms = Date.now() - began;
     await app.stop();
     return {
-      end: readEndState(github, folder, subject),
+      end: await readEndState(github, { folder, database }, subject),
       routes: github.requests.map(routeOf),
       points: app.points,
       killed: app.killed,
@@ -92,6 +93,7 @@ export async function play(
     await app.stop();
     await model?.stop();
     await github.stop();
+    await database.remove();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -114,24 +116,23 @@ async function startModel(
  * Whether nothing is left to do: every delivery is answered or recorded, no effect is open, and no job is left but the alarm of a
  * run that is over and the next searches for missed changes. A life begins with such searches, and they may find something to do.
  */
-function isOver(github: GitHubStandIn, folder: string, now: Date): boolean {
-  const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
-  try {
-    // GitHub did not get an answer for everything that was recorded: an app that died before it answered does not request it
-    // again.
-    const recorded = new Set(db.prepare('SELECT guid FROM deliveries').pluck().all());
-    if (notTaken(folder).length > 0) return false;
-    if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid)))
-      return false;
-    const open = db.prepare(
-      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ${REPEATING}
-                   OR (kind <> 'wake' AND (lease_token IS NOT NULL OR run_at <= ?)))
-            + (SELECT count(*) FROM effects WHERE status = 'pending')
-            + (SELECT count(*) FROM deliveries WHERE status IN ('received', 'processing'))
-            + (SELECT count(*) FROM chain_runs WHERE finished_at IS NULL)`,
-    );
-    return open.pluck().get(now.toISOString()) === 0;
-  } finally {
-    db.close();
-  }
+async function isOver(
+  github: GitHubStandIn,
+  folder: string,
+  database: StoryDatabase,
+  now: Date,
+): Promise<boolean> {
+  // GitHub did not get an answer for everything that was recorded: an app that died before it answered does not request it
+  // again.
+  const recorded = new Set((await database.rows('SELECT guid FROM deliveries')).map(({ guid }) => guid));
+  if (database.kind === 'sqlite' && notTaken(folder).length > 0) return false;
+  if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid))) return false;
+  const [open] = await database.rows(
+    `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ${REPEATING}
+                 OR (kind <> 'wake' AND (lease_token IS NOT NULL OR run_at <= '${now.toISOString()}')))
+          + (SELECT count(*) FROM effects WHERE status = 'pending')
+          + (SELECT count(*) FROM deliveries WHERE status IN ('received', 'processing'))
+          + (SELECT count(*) FROM chain_runs WHERE finished_at IS NULL) AS things`,
+  );
+  return Number(open?.things) === 0;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import BetterSqlite3 from 'better-sqlite3';
 import { unreachable } from '../../src/core/errors.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
-import { type AppProcess, databaseIn, type Program, startAppProcess } from './app-process.ts';
+import { type AppProcess, type Program, startAppProcess } from './app-process.ts';
+import type { StoryDatabase } from './database.ts';
 import { faultPoint, type KillPoint, killAtRequest, nameOf } from './kill-point.ts';
 
 /** Long, for a busy machine. */
@@ -23,7 +23,7 @@ export interface Supervised {
   /** As its clock says. */
   now(): Date;
   /** Polls until it finds something. @throws Error with the app's log if it never does. */
-  until<T>(what: string, look: () => T | undefined): Promise<T>;
+  until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -44,6 +44,7 @@ interface Surroundings {
 export async function startSupervised(
   github: GitHubStandIn,
   folder: string,
+  database: StoryDatabase,
   kills: readonly KillPoint[],
   { environment = {}, downForMs, allWatched = false }: Surroundings = {},
 ): Promise<Supervised> {
@@ -66,6 +67,7 @@ export async function startSupervised(
       const point = left.shift();
       const life = startAppProcess(github, folder, programFor(point), {
         ...environment,
+        DATABASE_URL: database.url,
         COUNTERSIGN_CLOCK_AHEAD_MS: String(aheadMs),
       });
       const disarm = point === undefined ? () => undefined : arm(point, life);
@@ -134,15 +136,10 @@ export async function startSupervised(
     void gone.then(() => {
       isGone = true;
     });
-    const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
-    try {
-      const held = db.prepare('SELECT count(*) FROM jobs WHERE lease_token NOT LIKE ?').pluck();
-      while (!isGone && held.get(`%:${pid}:%`) !== 0) {
-        if (Date.now() > end) throw new Error('the jobs of the process that died were not taken over');
-        await sleep(25);
-      }
-    } finally {
-      db.close();
+    const held = `SELECT 1 FROM jobs WHERE lease_token NOT LIKE '%:${pid}:%' LIMIT 1`;
+    while (!isGone && (await database.rows(held)).length > 0) {
+      if (Date.now() > end) throw new Error('the jobs of the process that died were not taken over');
+      await sleep(25);
     }
   }
 
@@ -154,7 +151,7 @@ export async function startSupervised(
     async until(what, look) {
       const end = Date.now() + PATIENCE_MS;
       for (;;) {
-        const found = look();
+        const found = await look();
         if (found !== undefined) return found;
         if (failure !== undefined) throw failure;
         if (Date.now() > end) {

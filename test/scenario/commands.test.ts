@@ -36,7 +36,7 @@ test('help lists every command and who may use it', { tags: 'slow' }, async () =
     | \`/countersign help\` | shows this list | everybody who can read the repository |
     | \`/countersign status\` | shows where the pull request stands | everybody who can read the repository |
     | \`/countersign why\` | says why it is, or is not, being merged | everybody who can read the repository |
-    | \`/countersign review\` | reviews the current head again | people with write access or the author of the pull request |
+    | \`/countersign review [file]\` | reviews the current head again, or one file of it | people with write access or the author of the pull request |
     | \`/countersign rerun [step]\` | runs a step again, or all that failed | people with write access or the author of the pull request |
     | \`/countersign ci\` | reads the state of CI again | people with write access or the author of the pull request |
     | \`/countersign approve [step]\` | lets a step go on that asks and merges nothing | whoever may countersign |

@@ -57,6 +57,7 @@ export function stepContext(
     chainInForce: async (name) => ({ because: `there is no chain "${name}"` }),
     round: async () => 1,
     earlierReview: async () => undefined,
+    restOfReview: async () => undefined,
     acceptances: async () => [],
     histories: async () => [],
     outermost: async () => state.run,

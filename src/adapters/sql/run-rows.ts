@@ -7,7 +7,7 @@ import type { Settings } from '../../domain/chain/settings.ts';
 import { eventSchema } from '../../domain/event/event.ts';
 import { reasonSchema } from '../../domain/explanation/reason.ts';
 import { outcomeSchema } from '../../domain/outcome/outcome.ts';
-import type { Invocation, Run, RunFacts, Session } from '../../domain/run/run.ts';
+import type { Invocation, OneFile, Run, RunFacts, Session } from '../../domain/run/run.ts';
 import { type SkillChoice, skillChoiceSchema } from '../../domain/skill/decision.ts';
 import type { RunOfEffect } from '../../ports/storage.ts';
 import {
@@ -120,6 +120,7 @@ export function invocationRow(invocation: Invocation): Selectable<InvocationsTab
     outcome_artifact_id: invocation.outcomeArtifactId,
     started_at: toText(invocation.startedAt),
     finished_at: toText(invocation.finishedAt),
+    one_file_json: toJsonOrNull(invocation.oneFile),
   };
 }
 
@@ -144,10 +145,14 @@ export function invocationOf(row: InvocationRow): Invocation {
     verification:
       row.artifact_verification_json === null ? null : verificationIn(row.artifact_verification_json),
     ...choiceIn(row),
+    // Archives of earlier versions have no such column.
+    oneFile: row.one_file_json == null ? null : fromJson(oneFileSchema, row.one_file_json),
     startedAt: toDateOrNull(row.started_at),
     finishedAt: toDateOrNull(row.finished_at),
   }));
 }
+
+const oneFileSchema: z.ZodType<OneFile> = z.strictObject({ path: z.string(), rest: z.string().nullable() });
 
 export function sessionRow(session: Session): Omit<Selectable<SessionsTable>, 'choice_json'> {
   return {

@@ -133,6 +133,7 @@ const upsertSteps = insertOnceCompiled(
           outcome_artifact_id: ref('excluded.outcome_artifact_id'),
           started_at: ref('excluded.started_at'),
           finished_at: ref('excluded.finished_at'),
+          one_file_json: ref('excluded.one_file_json'),
         })),
       ),
   { keeps: true },

@@ -375,6 +375,7 @@ export interface InvocationsTable {
   outcome_artifact_id: string | null;
   started_at: string | null;
   finished_at: string | null;
+  one_file_json: string | null;
 }
 
 export interface SessionsTable {

@@ -100,6 +100,8 @@ export const auditEntrySchema = z.lazy(() =>
         z.strictObject({ kind: z.literal('studio') }),
       ]),
       step: z.string().optional(),
+      /** The only file of `review` that is reviewed again; absent for all. */
+      file: z.string().optional(),
       chain: z.string().optional(),
       inputs: z.record(z.string(), z.json()).optional(),
       /** The GUID of the delivery to process again. */

@@ -155,8 +155,17 @@ export interface Invocation {
   readonly verification: Verification | null;
   /** The skill that its current or last session chose; absent unless the step has `skill: auto`. */
   readonly choice?: SkillChoice;
+  /** Set if somebody asked to have one file reviewed again, until the step begins again for another reason. */
+  oneFile: OneFile | null;
   startedAt: Date | null;
   finishedAt: Date | null;
+}
+
+/** A file that is reviewed again by itself. */
+export interface OneFile {
+  path: string;
+  /** The artifact of the review that stays as it is for the other files; `null` if there was none. */
+  rest: string | null;
 }
 
 /** The initial values of every step, at the first start and at a rerun. */
@@ -170,6 +179,7 @@ export const NOT_BEGUN = {
   outcome: null,
   outcomeArtifactId: null,
   verification: null,
+  oneFile: null,
   startedAt: null,
   finishedAt: null,
 } as const satisfies Partial<Invocation>;

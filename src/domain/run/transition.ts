@@ -36,7 +36,8 @@ export type Signal =
   /** Time has passed: waits and deadlines may be due. */
   | { kind: 'time' }
   | { kind: 'end'; status: 'cancelled' | 'aborted'; reason: Reason }
-  | { kind: 'rerun'; stepIndex: number }
+  /** With a file, a review reads only that one again, and keeps the rest of its outcome. */
+  | { kind: 'rerun'; stepIndex: number; file?: string }
   /** The outcome of a step that is done was judged again. */
   | { kind: 'judged'; stepIndex: number; outcome: Outcome; artifactId: string }
   | { kind: 'pause' }
@@ -103,7 +104,7 @@ class Transition {
         this.end(signal.status, signal.reason);
         return;
       case 'rerun':
-        if (!this.rerun(signal.stepIndex)) return;
+        if (!this.rerun(signal)) return;
         break;
       case 'judged':
         if (!this.judged(signal)) return;
@@ -204,11 +205,12 @@ class Transition {
   }
 
   /** Returns false, without a change, if there is nothing to run again. */
-  private rerun(stepIndex: number): boolean {
+  private rerun({ stepIndex, file }: Extract<Signal, { kind: 'rerun' }>): boolean {
     const { run, invocations } = this.state;
     const first = invocations[stepIndex];
     // The step that waited for a run of another chain has its outcome, and can be run again itself.
     if (!first || run.facts.parent || run.status === 'cancelled' || run.status === 'aborted') return false;
+    const oneFile = file === undefined ? null : { path: file, rest: first.outcomeArtifactId };
     const again = new Set([first.stepId, ...dependentsOf(run.definition.steps, first.stepId)]);
     for (const step of invocations) {
       const cutShort =
@@ -217,6 +219,7 @@ class Transition {
       this.abort(step, 'cancelled', reason('step.cancelled', `${first.stepId} is run again`));
       Object.assign(step, NOT_BEGUN);
     }
+    first.oneFile = oneFile;
     run.status = 'running';
     run.reason = null;
     run.finishedAt = null;

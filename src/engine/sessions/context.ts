@@ -3,7 +3,7 @@ import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { chainNamed } from '../../domain/chain/chain-list.ts';
 import { renderText, renderWith } from '../../domain/expression/template.ts';
-import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
+import { type ReviewVerdict, reviewVerdictSchema } from '../../domain/outcome/review-verdict.ts';
 import { type Approval, approvalKey } from '../../domain/policy/approval.ts';
 import { asBegan } from '../../domain/policy/rollout.ts';
 import { childRunId } from '../../domain/run/child.ts';
@@ -119,6 +119,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       },
       round: async () => roundOf(state, await ofChain()),
       earlierReview: async () => earlierReview(storage, state, step.id, await ofChain()),
+      restOfReview: () => restOfReview(storage, run, invocation),
       newId: (prefix) => ids.next(prefix),
       approval,
       timesAsked: asked.length,
@@ -237,4 +238,15 @@ async function earlierReview(
     if (outcome?.outcome_kind === 'review_verdict') return outcome;
   }
   return undefined;
+}
+
+async function restOfReview(
+  storage: Storage,
+  { headSha }: Run,
+  { oneFile, id }: Invocation,
+): Promise<ReviewVerdict | undefined> {
+  const artifact = oneFile?.rest ? await storage.read.artifacts.get(oneFile.rest) : undefined;
+  if (artifact?.invocationId !== id || artifact.content === null) return undefined;
+  const review = reviewVerdictSchema.safeParse(JSON.parse(artifact.content)).data;
+  return review?.head_sha === headSha ? review : undefined;
 }

@@ -98,6 +98,11 @@ export interface StepContext {
   round(): Promise<number>;
   /** The newest review of the pull request by the same step of an earlier run. */
   earlierReview(): Promise<ReviewVerdict | undefined>;
+  /**
+   * The review of this head that stays as it is for the other files, if this attempt is about one file. `undefined` if it is
+   * not there any more.
+   */
+  restOfReview(): Promise<ReviewVerdict | undefined>;
 }
 
 /** What a skill or an action declares. */

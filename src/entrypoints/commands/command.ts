@@ -27,9 +27,11 @@ export type Verb = (typeof VERBS)[number];
  * by quoting a sentence. `approve` and `reject` are for steps that merge nothing.
  */
 export type Command =
-  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | 'accept' | 'withdraw' | 'forget' | Saying> }
+  | { verb: Exclude<Verb, 'review' | 'rerun' | 'fire' | 'ask' | 'accept' | 'withdraw' | 'forget' | Saying> }
   /** Without a step: the step that waits for an answer. */
   | { verb: Saying; step?: string }
+  /** Without a path: all files. */
+  | { verb: 'review'; path?: string }
   /** Without a step: all that failed. */
   | { verb: 'rerun'; step?: string }
   /** The name of a finding, or the beginning of its hash. */

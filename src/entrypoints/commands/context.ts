@@ -49,6 +49,8 @@ export interface CommandContext {
   others: Explanation | undefined;
   /** The author of the command as a possible approver. Read only if a command needs it. */
   respondent: Respondent | undefined;
+  /** The files that the pull request changes and does not delete. Read only if a command names one. */
+  paths: readonly string[] | undefined;
   /** When the command was given, in the order of all commands. */
   given(verb: OrderedVerb): GivenAt;
 }

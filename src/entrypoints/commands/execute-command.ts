@@ -41,10 +41,12 @@ export async function executeCommand(command: Command, context: CommandContext):
     case 'rerun':
       return rerun(context, command.step);
     case 'review':
-      return rerunSkill(context, 'review', REVIEW_SKILLS, {
-        kind: 'review_started',
-        head: pullRequest.headSha,
-      });
+      return command.path === undefined
+        ? rerunSkill(context, 'review', REVIEW_SKILLS, {
+            kind: 'review_started',
+            head: pullRequest.headSha,
+          })
+        : reviewFile(context, command.path);
     case 'ci':
       return rerunSkill(context, 'ci', ['ci'], { kind: 'ci_read_again' });
     case 'approve':
@@ -220,12 +222,24 @@ function firstUnmet(state: RunState): Invocation | undefined {
 /** The built-in skills that `/countersign review` runs again. */
 const REVIEW_SKILLS = ['pr-review', 'codex-pr-review'];
 
-/** Runs every step that uses one of the skills again, or wakes it if it waits. */
+/** Has every review of the head read one file again. Codex reads the whole change at once, or not at all. */
+async function reviewFile(context: CommandContext, path: string): Promise<Reply> {
+  const { paths = [], pullRequest } = context;
+  if (!paths.includes(path)) return replyFor({ kind: 'no_such_file', path, paths });
+  const started = { kind: 'file_review_started', path, head: pullRequest.headSha } as const;
+  return rerunSkill(context, 'review', ['pr-review'], started, path);
+}
+
+/**
+ * Runs every step that uses one of the skills again, or wakes it if it waits.
+ * @param file the only file that a review reads again; it needs a review of this head to keep the rest of
+ */
 async function rerunSkill(
   context: CommandContext,
   verb: 'review' | 'ci',
   skills: readonly string[],
   result: CommandResult,
+  file?: string,
 ): Promise<Reply> {
   const { states, none } = await runsOfHead(context);
   let found = false;
@@ -241,6 +255,10 @@ async function rerunSkill(
       continue;
     }
     const newRun = isRestarted(run);
+    if (file !== undefined && (newRun || step.outcome?.outcome_kind !== 'review_verdict')) {
+      refusals.push({ kind: 'no_rest', head: run.headSha });
+      continue;
+    }
     const ordered = { kind: 'begin', verb, chain: run.chain, newRun } as const;
     const refusal =
       (await overtaken(context, ordered)) ?? (newRun ? await beginAgain(context, verb, run) : undefined);
@@ -250,10 +268,12 @@ async function rerunSkill(
     }
     await remember(context, ordered);
     if (!newRun) {
-      const { stepIndex, status } = step;
-      const what: Signal = isStepOver(status)
-        ? { kind: 'rerun', stepIndex }
-        : { kind: 'wake', for: ['ci', 'until'] };
+      const { stepIndex, status, oneFile } = step;
+      // A review of one file that is under way would not read the others.
+      const what: Signal =
+        isStepOver(status) || oneFile !== null
+          ? { kind: 'rerun', stepIndex, ...(file !== undefined && { file }) }
+          : { kind: 'wake', for: ['ci', 'until'] };
       await signal(context, run, what);
     }
     found = true;

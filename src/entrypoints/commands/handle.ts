@@ -23,7 +23,7 @@ import type { Cause } from '../../ports/jobs.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { reviewsOfHead, teamsToAccept } from './accept.ts';
 import { activeSteps } from './active-steps.ts';
-import { type Command, doesWork, mayIssue } from './command.ts';
+import { type Command, doesWork, type Issuer, mayIssue } from './command.ts';
 import type { CommandContext, CommandDeps, Governed } from './context.ts';
 import { readRespondent } from './eligibility.ts';
 import { executeCommand } from './execute-command.ts';
@@ -106,6 +106,12 @@ export function createCommandHandler(
       ? await readGoverned(deps, event, pullRequest)
       : undefined;
 
+    const paths = commands.some((parsed) => 'ok' in parsed && namesFile(parsed.ok, issuer))
+      ? (await reader.pullRequestFiles(repo, event.pull_request)).files
+          .filter(({ status }) => status !== 'removed')
+          .map(({ path }) => path)
+      : undefined;
+
     await storage.transaction(async (tx) => {
       if (await wasAnswered(tx, event)) return;
       const moved = await headChangeSince(tx, event, pullRequest);
@@ -127,6 +133,7 @@ export function createCommandHandler(
             noRun,
             others,
             respondent,
+            paths,
             given: (verb: OrderedVerb) => givenOf(event, cause, verb, line, deps.clock.now()),
           };
           const done = await executeCommand(parsed.ok, context);
@@ -189,6 +196,10 @@ function isAnswer({ verb }: Command): boolean {
 
 function asksAboutRuns({ verb }: Command): boolean {
   return verb === 'why' || verb === 'status';
+}
+
+function namesFile(command: Command, issuer: Issuer): boolean {
+  return command.verb === 'review' && command.path !== undefined && mayIssue('review', issuer);
 }
 
 function mayRestart({ verb }: Command): boolean {
@@ -408,6 +419,7 @@ async function auditCommand(command: Command, { tx, event, pullRequest }: Comman
     verb,
     via: via.kind === 'comment' ? { kind: 'comment', comment_id: via.comment_id } : { kind: via.kind },
     ...('step' in command && command.step !== undefined ? { step: command.step } : {}),
+    ...('path' in command && command.path !== undefined ? { file: command.path } : {}),
     ...(command.verb === 'fire' ? { chain: command.chain, inputs: command.inputs } : {}),
   });
 }

@@ -6,7 +6,7 @@ const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
   help: { usage: 'help', does: 'shows this list' },
   status: { usage: 'status', does: 'shows where the pull request stands' },
   why: { usage: 'why', does: 'says why it is, or is not, being merged' },
-  review: { usage: 'review', does: 'reviews the current head again' },
+  review: { usage: 'review [file]', does: 'reviews the current head again, or one file of it' },
   rerun: { usage: 'rerun [step]', does: 'runs a step again, or all that failed' },
   ci: { usage: 'ci', does: 'reads the state of CI again' },
   approve: { usage: 'approve [step]', does: 'lets a step go on that asks and merges nothing' },

@@ -80,10 +80,11 @@ function withArguments(verb: Verb, rest: string): Parsed {
       return forget(rest);
     case 'ask':
       return ask(rest);
+    case 'review':
+      return review(rest);
     case 'help':
     case 'status':
     case 'why':
-    case 'review':
     case 'ci':
     case 'cancel':
     case 'pause':
@@ -155,6 +156,15 @@ function ask(question: string): Parsed {
     return { error: `A question may have ${MAX_VALUE_LENGTH.toLocaleString('en')} characters at most.` };
   }
   return { ok: { verb: 'ask', question } };
+}
+
+function review(rest: string): Parsed {
+  const path = rest.replace(/^`(.*)`$/, '$1');
+  if (path === '') return { ok: { verb: 'review' } };
+  if (path.length > MAX_VALUE_LENGTH) {
+    return { error: `A path may have ${MAX_VALUE_LENGTH.toLocaleString('en')} characters at most.` };
+  }
+  return { ok: { verb: 'review', path } };
 }
 
 function maybeStep(verb: 'rerun' | Saying, rest: string): Parsed {

@@ -57,6 +57,11 @@ export type CommandResult =
   | { kind: 'not_paused' }
   | { kind: 'rerun_started'; steps: readonly string[] }
   | { kind: 'review_started'; head: string }
+  | { kind: 'file_review_started'; path: string; head: string }
+  /** `paths`: the files that the pull request changes and does not delete. */
+  | { kind: 'no_such_file'; path: string; paths: readonly string[] }
+  /** No review of the head has ended, of which the rest could be kept. */
+  | { kind: 'no_rest'; head: string }
   | { kind: 'ci_read_again' }
   | { kind: 'cancelled'; runs: number }
   | { kind: 'paused' }
@@ -143,6 +148,16 @@ export function replyText(result: CommandResult): string {
       return `Running again: ${result.steps.map((step) => code(step)).join(', ')}.`;
     case 'review_started':
       return `Reviewing ${short(result.head)} again.`;
+    case 'file_review_started':
+      return `Reviewing ${code(result.path)} again in ${short(result.head)}; what was found in other files stays.`;
+    case 'no_such_file':
+      return `The pull request adds or changes no file ${code(clip(result.path, 200))}; ${choice(
+        'files',
+        clip(result.path, 200),
+        result.paths.map((path) => clip(path, 200)),
+      )}`;
+    case 'no_rest':
+      return `There is no finished review of ${short(result.head)} to keep the rest of; ${code('/countersign review')} reviews all files.`;
     case 'ci_read_again':
       return 'Reading the state of CI again.';
     case 'cancelled':
@@ -186,6 +201,7 @@ export function isDone(result: CommandResult): boolean {
     case 'rule_forgotten':
     case 'rerun_started':
     case 'review_started':
+    case 'file_review_started':
     case 'ci_read_again':
     case 'cancelled':
     case 'paused':
@@ -200,6 +216,8 @@ export function isDone(result: CommandResult): boolean {
     case 'nothing_to_rerun':
     case 'nothing_to_cancel':
     case 'no_such_step':
+    case 'no_such_file':
+    case 'no_rest':
     case 'no_such_chain':
     case 'merge_by_reaction':
     case 'nothing_to_answer':
@@ -235,7 +253,11 @@ export function isDone(result: CommandResult): boolean {
 const MAX_CHOICES = 10;
 
 /** The end of a sentence about an unknown name. */
-function choice(what: 'steps' | 'chains' | 'rules', given: string, there: readonly string[]): string {
+function choice(
+  what: 'steps' | 'chains' | 'rules' | 'files',
+  given: string,
+  there: readonly string[],
+): string {
   if (there.length === 0) return `there are no ${what}.`;
   const meant = nearest(given, there);
   if (meant) return `did you mean ${code(meant)}?`;

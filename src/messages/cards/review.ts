@@ -44,6 +44,16 @@ export function notCheckedAgain(because: string): string {
   return `The model’s findings were not checked a second time: ${because}`;
 }
 
+/** About a review that was asked to read one file again. */
+export function readOneFile(path: string): string {
+  return `Read again: ${clip(path, 100)}. What was found in the other files stays.`;
+}
+
+/** About the same, if the review that it would have kept the rest of is gone. */
+export function readAll(path: string): string {
+  return `All files were reviewed again, not only ${clip(path, 80)}: the last review of this commit is not there any more.`;
+}
+
 /** Why a model did not read a file, or only a part of it. */
 export function beyondBudget(unread: number, parts: number, questions: number): string {
   const limit = `beyond the ${questions} questions that one review asks a model`;

@@ -46,6 +46,7 @@ export function unstoredStep(
     childRun: async () => undefined,
     chainInForce: async (name) => ({ because: `there is no chain "${name}"` }),
     earlierReview: async () => undefined,
+    restOfReview: async () => undefined,
     ...given,
   };
 }

@@ -113,6 +113,17 @@ describe('rerunning a step', () => {
   );
   const completed = () => Player.started(diamond).done('top').done('left').done('right').done('bottom');
 
+  test('for one file keeps the name of the outcome that the rest is in, and for all files forgets the file', () => {
+    const play = completed();
+    const rest = play.step('top').outcomeArtifactId;
+    play.send({ kind: 'rerun', stepIndex: 0, file: 'src/a.ts' });
+    expect(play.step('top')).toMatchObject({ outcome: null, oneFile: { path: 'src/a.ts', rest } });
+    expect(rest).not.toBeNull();
+    expect(play.step('left').oneFile).toBeNull();
+    rerun(play, 'top');
+    expect(play.step('top').oneFile).toBeNull();
+  });
+
   test('starts it, resets its dependents, and leaves the rest unchanged', () => {
     const play = completed();
     const untouched = [play.step('top'), play.step('right')];

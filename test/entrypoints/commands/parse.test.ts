@@ -35,6 +35,12 @@ describe('a command is found', () => {
       '/countersign accept `3f9a1c07` Because: intended',
       { verb: 'accept', finding: '3f9a1c07', because: 'intended' },
     ],
+    ['that reviews one file', '/countersign review src/a b.ts', { verb: 'review', path: 'src/a b.ts' }],
+    [
+      'that reviews a file in code marks',
+      '/countersign review `src/a.ts`',
+      { verb: 'review', path: 'src/a.ts' },
+    ],
     ['that reruns everything that failed', '/countersign rerun', { verb: 'rerun' }],
     ['that approves what waits', '/countersign approve', { verb: 'approve' }],
     ['that rejects a step that waits', '/countersign Reject safe', { verb: 'reject', step: 'safe' }],

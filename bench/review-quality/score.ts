@@ -11,7 +11,7 @@ export interface Found {
 }
 
 /** A find counts at most this many lines from the place of the weakness. */
-const NEAR = 3;
+export const NEAR = 3;
 
 /** Whether one of the findings names the weakness: near its place, and by a rule of its kind. */
 export function findsOf({ weak, kind }: CorpusCase, found: readonly Found[]): Found[] {

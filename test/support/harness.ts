@@ -74,6 +74,8 @@ export interface HarnessOptions {
   ids?: 'counting' | 'real';
   /** An empty folder for the database; by default one in memory, if the system has such a place. */
   folder?: string;
+  /** A migrated database that stays, instead of one of the harness. */
+  databaseUrl?: string;
 }
 
 /** Jobs due within so many milliseconds count as due now. */
@@ -88,7 +90,9 @@ let validator: RequestValidator | undefined;
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const postgres =
-    process.env.COUNTERSIGN_TEST_DATABASE === 'postgres' ? await postgresForScenarios() : undefined;
+    options.databaseUrl === undefined && process.env.COUNTERSIGN_TEST_DATABASE === 'postgres'
+      ? await postgresForScenarios()
+      : undefined;
   const folder = options.folder ?? mkdtempSync(join(memoryFolder(), 'countersign-test-'));
   const database = join(folder, 'countersign.db');
   if (options.folder === undefined) await writeMigratedDatabase(database);
@@ -128,7 +132,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     port: 0,
     metricsAccess: { own: { host: '127.0.0.1', port: 0, isGiven: true } },
     publicUrl: options.publicUrl,
-    databaseUrl: postgres?.url ?? `sqlite:${database}`,
+    databaseUrl: options.databaseUrl ?? postgres?.url ?? `sqlite:${database}`,
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',
     ...(options.model ? { model: options.model } : {}),

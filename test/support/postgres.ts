@@ -53,11 +53,20 @@ export interface PostgresServer {
   remove(): Promise<void>;
 }
 
-/** A server of its own in a folder of its own, on a Unix socket. It does not wait for the disk unless it should be `durable`. */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+/**
+ * A server of its own in a folder of its own, on a Unix socket. It does not wait for the disk unless it should be `durable`.
+ * @param parent where that folder is made, for more than fits into memory
+ */
+export async function startPostgres({
+  durable = false,
+  parent,
+}: {
+  durable?: boolean;
+  parent?: string;
+} = {}): Promise<PostgresServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed');
   const programs = postgresPrograms;
-  const folder = newFolder(durable);
+  const folder = newFolder(durable, parent);
   await promisify(execFile)(
     join(programs, 'initdb'),
     ['-D', join(folder, 'data'), '-U', 'countersign', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
@@ -66,8 +75,8 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   return serverIn(folder, { programs, durable });
 }
 
-function newFolder(durable: boolean): string {
-  const folder = mkdtempSync(join(durable ? tmpdir() : memoryFolder(), 'countersign-pg-'));
+function newFolder(durable: boolean, parent = durable ? tmpdir() : memoryFolder()): string {
+  const folder = mkdtempSync(join(parent, 'countersign-pg-'));
   if (asNobody.uid !== undefined) chownSync(folder, asNobody.uid, NOBODY);
   return folder;
 }

@@ -1,68 +1,14 @@
-import { Hono } from 'hono';
 import { onTestFinished } from 'vitest';
-import { openBlobs } from '../../src/composition/blobs.ts';
-import { chainTools } from '../../src/composition/chain-tools.ts';
 import { openStorage } from '../../src/composition/storage.ts';
-import { silentLog } from '../../src/core/log.ts';
-import type { Env } from '../../src/entrypoints/studio/frame.ts';
-import { createStudio } from '../../src/entrypoints/studio/studio.ts';
 import type { Viewer } from '../../src/entrypoints/studio/viewer.ts';
-import type { AppHealth } from '../../src/ports/app-health.ts';
-import { Visible } from '../../src/ports/visible.ts';
 import type { Harness } from './harness.ts';
+import { type StudioOptions, studioOn } from './studio-on.ts';
 
 /** Studio on the database of a harness, for somebody who is signed in already. */
-export async function studioFor(
-  { config, clock }: Pick<Harness, 'config' | 'clock'>,
-  {
-    viewer = { kind: 'machine' },
-    visible = Visible.everything(),
-    health,
-  }: { viewer?: Viewer; visible?: Visible; health?: () => Promise<AppHealth> } = {},
-) {
-  const storage = await openStorage(config.databaseUrl, { clock });
+export async function studioFor(harness: Pick<Harness, 'config' | 'clock'>, options: StudioOptions = {}) {
+  const storage = await openStorage(harness.config.databaseUrl, { clock: harness.clock });
   onTestFinished(() => storage.close());
-  const studio = createStudio({
-    config: { isPublic: false, operators: [] },
-    publicUrl: undefined,
-    githubApiUrl: 'https://api.github.com',
-    settings: config.settings,
-    ...(health && { health }),
-    storage,
-    blobs: () => openBlobs(config.artifactsUrl),
-    chainTools: async () => chainTools(),
-    clock,
-    log: silentLog,
-    link: {
-      access: {
-        canSignIn: false,
-        isPublic: false,
-        viewer: async () => viewer,
-        again: async () => viewer,
-        visible: async () => visible,
-        isProven: async () => undefined,
-        tokenOf: () => Promise.reject(new Error('nobody has a token')),
-      },
-      guard: (_, next) => next(),
-      routes: new Hono<Env>(),
-      path: '/',
-    },
-  });
-  const open = async (path: string) => {
-    const response = await studio.request(path);
-    return {
-      status: response.status,
-      location: response.headers.get('location'),
-      html: await response.text(),
-    };
-  };
-  return Object.assign(open, {
-    /** With its headers and bytes. */
-    raw: async (path: string) => {
-      const answer = await studio.request(path);
-      return { headers: answer.headers, body: await answer.arrayBuffer() };
-    },
-  });
+  return studioOn(storage, harness, options);
 }
 
 /** A person who signed in. */

@@ -55,3 +55,13 @@ describe('a fragment with two forms', () => {
     expect(query.compile(postgres).sql).toBe('SET a = 1');
   });
 });
+
+it.each([
+  ['in', [], 'select "id" from "jobs" where FALSE'],
+  ['not in', [], 'select "id" from "jobs" where TRUE'],
+  ['in', [1], 'select "id" from "jobs" where "id" in ($1)'],
+] as const)('a query on PostgreSQL for ids that are %s the list %j is valid', (operator, ids, text) => {
+  const jobs = postgres.withTables<{ jobs: { id: number } }>().selectFrom('jobs').select('id');
+  expect(jobs.where('id', operator, ids).compile().sql).toBe(text);
+  expect(jobs.where(sql`${sql.ref('id')}`, operator, ids).compile().sql).toBe(text);
+});

@@ -22,7 +22,7 @@ export interface Worker {
   onInterrupted?(tx: Tx, job: Job): Promise<void>;
   /**
    * Jobs for recorded things that have none yet. Called in each turn with free places, and inserted in the
-   * turn's transaction.
+   * turn's transaction. None waits for a time to come.
    */
   pendingJobs?(tx: Tx, most: number): Promise<NewJob[]>;
 }

@@ -23,6 +23,7 @@ import {
 } from '../support/postgres.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { type Fleet, send, startFleet } from './fleet.ts';
+import { startPostgresProxy } from './postgres-proxy.ts';
 
 /** `COUNTERSIGN_LONG=1` has 200 pull requests, and kills one of three processes every few seconds. */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
@@ -149,6 +150,62 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     expect(await first.gone).toEqual({ code: 1, signal: null });
     expect(first.log.some(saying(SERVED_BY_ANOTHER_NOW))).toBe(true);
     await settled([pull]);
+  });
+
+  test.each([
+    ['is healed', 'resume'],
+    ['is healed for new connections only', 'forgotten'],
+  ] as const)(
+    'do nothing twice when the network between one and the database is cut, and %s',
+    async (_, old) => {
+      const repo = addRepository('octo');
+      const network = await startPostgresProxy(server.folder);
+      try {
+        const first = await fleet.add({ DATABASE_URL: network.urlFor(databaseUrl) });
+        await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
+        const pull = await open(repo, 'one', 'countersigned');
+        await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
+      network.cut();
+        const second = await fleet.add();
+        await pull.goOn();
+        await settled([pull]);
+        expect(second.log.some(saying(WORKS_NOW))).toBe(true);
+        expect(first.log.some(saying(SERVED_BY_ANOTHER_NOW))).toBe(false);
+        network.heal(old);
+        expect(await first.gone).toEqual({ code: 1, signal: null });
+        expect(first.log.some(saying(SERVED_BY_ANOTHER_NOW))).toBe(true);
+        const merges = github.merges.length;
+        await settled([pull, await open(repo, 'two', 'countersigned')]);
+        expect(github.merges).toHaveLength(merges + 1);
+      } finally {
+        await network.stop();
+      }
+    },
+  );
+
+  test.each([
+    ['ahead', 60_000],
+    ['behind', -60_000],
+  ])('agree on who works when the clock of one is a minute %s', async (_, aheadMs) => {
+    const repo = addRepository('octo');
+    const first = await fleet.add();
+    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
+    const second = await fleet.add({
+      NODE_OPTIONS: `--import=${new URL('shifted-clock.ts', import.meta.url)}`,
+      COUNTERSIGN_CLOCK_AHEAD_MS: String(aheadMs),
+    });
+    await fleet.until('the second to stand by', () => second.log.find(saying('standing by: another')));
+    // The one whose clock is wrong takes these webhooks, and the other one works.
+    const pulls = [await open(repo, 'one', 'countersigned')];
+    await settled(pulls);
+    expect(second.log.some(saying(WORKS_NOW))).toBe(false);
+    pulls.push(await open(repo, 'two', 'countersigned'));
+    await fleet.until('people to act', async () => (await pulls[1]?.goOn()) || undefined);
+    first.kill();
+    await first.gone;
+    await settled(pulls);
+    expect(second.log.some(saying(WORKS_NOW))).toBe(true);
+    expect(github.merges.map(({ number }) => number).sort()).toEqual(pulls.map(({ number }) => number));
   });
 
   test.skipIf(!hasPgBouncer)(`work through PgBouncer in transaction mode${WITHOUT_PGBOUNCER}`, async () => {

@@ -472,7 +472,9 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
-      const fresh = looks && others > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
+      const pending = looks && others > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
+      // The clock of the process that recorded it may be ahead of this one's.
+      const fresh = pending.map((job) => (job.runAt && job.runAt > now ? { ...job, runAt: now } : job));
       await this.#insert(tx, fresh, { takes: false });
       const claims = others + reviews > 0;
       const claimed = claims ? await jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases }) : [];

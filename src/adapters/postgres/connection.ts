@@ -23,7 +23,7 @@ export class Connection implements DatabaseConnection {
   readonly #translate: (error: unknown) => unknown;
   readonly #sees: (query: CompiledQuery) => void;
   #isOver = false;
-  #isLost = false;
+  #lost: ConnectionLost | undefined;
 
   /** @param sees called before each statement that Kysely makes */
   constructor(
@@ -38,7 +38,7 @@ export class Connection implements DatabaseConnection {
   }
 
   get isLost(): boolean {
-    return this.#isLost;
+    return this.#lost !== undefined;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -79,16 +79,18 @@ export class Connection implements DatabaseConnection {
   end(isBroken = false): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#client.release(isBroken || this.#isLost);
+    this.#client.release(isBroken || this.isLost);
   }
 
   async #asking<T>(ask: () => Promise<T>): Promise<T> {
     if (this.#isOver) throw new Error('the transaction is over');
+    // Nothing would answer, and each statement would wait for that.
+    if (this.#lost) throw this.#lost;
     try {
       return await ask();
     } catch (error) {
       const failure = this.#translate(error);
-      this.#isLost ||= failure instanceof ConnectionLost;
+      if (failure instanceof ConnectionLost) this.#lost = failure;
       throw failure;
     }
   }

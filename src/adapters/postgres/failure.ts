@@ -41,9 +41,9 @@ export function postgresFailure(error: unknown, name: string): unknown {
 /** `lock_not_available`, `serialization_failure`, `deadlock_detected` */
 const LOCKED: ReadonlySet<string> = new Set(['55P03', '40001', '40P01']);
 
-/** What `pg` says without a code when a connection ends, or does not come about in time. */
+/** What `pg` says without a code when a connection ends, does not come about in time, or does not answer in time. */
 const ENDED =
-  /^(Connection terminated|Client has encountered a connection error|timeout exceeded|timeout expired)/;
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded|timeout expired|Query read timeout)/;
 
 /** What `pg` says without a code when the server asks for a password that nobody gave it. */
 const NO_PASSWORD = /client password must be a (non-empty )?string/;

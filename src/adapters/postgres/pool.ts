@@ -24,7 +24,11 @@ export interface Client {
 }
 
 export interface Pool {
-  connect(): Promise<Client>;
+  /**
+   * @param answersWithinMs after which a statement fails as on a connection that ended: a network that was cut may drop what is sent
+   * without a word, and for longer than anybody waits. Without it, a statement may take any time.
+   */
+  connect(answersWithinMs?: number): Promise<Client>;
   end(): Promise<void>;
 }
 
@@ -54,12 +58,13 @@ export function openPool({ url }: Place): Pool {
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
-    async connect() {
+    async connect(answersWithinMs) {
       const client = await pool.connect();
+      const limit = answersWithinMs === undefined ? {} : { query_timeout: answersWithinMs };
       return {
-        query: (text, values) => client.query(text, [...values]),
+        query: (text, values) => client.query({ text, values: [...values], ...limit }),
         async script(text) {
-          const answers: Answer | Answer[] = await client.query(text);
+          const answers: Answer | Answer[] = await client.query({ text, ...limit });
           return Array.isArray(answers) ? answers : [answers];
         },
         release: (isBroken) => client.release(isBroken),

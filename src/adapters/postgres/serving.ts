@@ -18,6 +18,9 @@ const LEASE_S = 10;
 /** How often the process says that it still serves, in milliseconds. */
 const RENEWED_MS = 2_000;
 
+/** How long an answer may take to arrive, in milliseconds: `take` waits for the lock for as long as a lease. */
+const ANSWER_MS = (LEASE_S + 5) * 1_000;
+
 type PostgresClaim =
   | {
       ok: true;
@@ -150,7 +153,7 @@ async function on<T>(
   failing: (error: unknown) => unknown,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = new Connection(await pool.connect(), failing);
+  const connection = new Connection(await pool.connect(ANSWER_MS), failing);
   try {
     return await work(connection);
   } finally {

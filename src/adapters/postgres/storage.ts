@@ -25,6 +25,8 @@ const LONGEST_PAUSE_MS = 250;
 
 /** How long one statement may take, in milliseconds. The longest of ours move a few hundred rows. */
 const STATEMENT_MS = 30_000;
+/** How long the server's answer to a statement may take to arrive, in milliseconds: it stops the statement before. */
+const ANSWER_MS = STATEMENT_MS + 5_000;
 /**
  * How long the server waits for the next statement of a transaction, in milliseconds. Everybody else that writes waits meanwhile,
  * so it is shorter than the lease of the process that serves the database.
@@ -172,7 +174,7 @@ export class PostgresStorage implements Storage {
 
   async #connect(sees?: (query: CompiledQuery) => void): Promise<Connection> {
     try {
-      return new Connection(await this.#pool.connect(), this.#failureOf, sees);
+      return new Connection(await this.#pool.connect(ANSWER_MS), this.#failureOf, sees);
     } catch (error) {
       throw this.#failureOf(error);
     }

@@ -32,11 +32,11 @@ export interface Ended {
 }
 
 /**
- * The real app as `npm start` runs it, optionally without a time limit for GitHub; the built one, as the container image runs it; or the
+ * The real app as `npm start` runs it, optionally without a time limit for GitHub, or of another version with its files at `root`; the built one, as the container image runs it; or the
  * built one, which `probot run` loads; or the real one, watched: it reports its fault points, and may die at one.
  */
 export type Program =
-  | { kind: 'real'; endlessPatience?: boolean }
+  | { kind: 'real'; endlessPatience?: boolean; root?: string }
   | { kind: 'built' }
   | { kind: 'probot' }
   | { kind: 'watched'; diesAt?: string };
@@ -67,7 +67,7 @@ export function startAppProcess(
       ...MAIN[program.kind],
     ],
     {
-      cwd: ROOT,
+      cwd: (program.kind === 'real' && program.root) || ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...appEnvironment(github, {

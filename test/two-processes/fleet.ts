@@ -11,8 +11,8 @@ const PATIENCE_MS = 90_000;
 export interface Fleet {
   /** Those that run, in the order of their start. */
   readonly running: readonly AppProcess[];
-  /** Starts one more, and waits until it listens. */
-  add(environment?: Record<string, string>): Promise<AppProcess & { url: string }>;
+  /** Starts one more, and waits until it listens. @param root of another version's files */
+  add(environment?: Record<string, string>, root?: string): Promise<AppProcess & { url: string }>;
   /** Polls until it finds something. @throws Error with the log of all processes if it never does. */
   until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T>;
   stop(): Promise<void>;
@@ -35,11 +35,11 @@ export async function startFleet(
 
   return {
     running,
-    async add(environment = {}) {
+    async add(environment = {}, root = undefined) {
       const app = startAppProcess(
         github,
         folder,
-        { kind: 'real' },
+        { kind: 'real', ...(root !== undefined && { root }) },
         { DATABASE_URL: databaseUrl, STUDIO: 'off', ...environment },
       );
       const url = await app.webhookUrl;

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { rmSync, symlinkSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../src/adapters/postgres/open.ts';
@@ -23,6 +23,7 @@ import {
 } from '../support/postgres.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { type Fleet, send, startFleet } from './fleet.ts';
+import { checkOutFormerVersion, hasFormerVersion, WITHOUT_FORMER_VERSION } from './former-version.ts';
 import { startPostgresProxy } from './postgres-proxy.ts';
 
 /** `COUNTERSIGN_LONG=1` has 200 pull requests, and kills one of three processes every few seconds. */
@@ -165,7 +166,7 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
         await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
         const pull = await open(repo, 'one', 'countersigned');
         await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
-      network.cut();
+        network.cut();
         const second = await fleet.add();
         await pull.goOn();
         await settled([pull]);
@@ -207,6 +208,43 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     expect(second.log.some(saying(WORKS_NOW))).toBe(true);
     expect(github.merges.map(({ number }) => number).sort()).toEqual(pulls.map(({ number }) => number));
   });
+
+  test.skipIf(!hasFormerVersion)(
+    `hand the work over from the former version to this one, and back${WITHOUT_FORMER_VERSION}`,
+    async (context) => {
+      const former = checkOutFormerVersion();
+      try {
+        const repo = addRepository('octo');
+        const pulls: Actors[] = [];
+        const openOne = async () => {
+          const pull = await open(repo, `part-${pulls.length}`, 'countersigned');
+          pulls.push(pull);
+          await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
+        };
+        const old = await fleet.add({}, former.root);
+        await fleet.until('the former version to work', () => old.log.find(saying(WORKS_NOW)));
+        const present = await fleet.add();
+        // This one takes the webhook, and the former one works on it.
+        await openOne();
+        await old.stop();
+        await fleet.until('this version to work', () => present.log.find(saying(WORKS_NOW)));
+        await openOne();
+        await settled(pulls);
+        if (former.migrations.join() !== readdirSync('migrations/postgres').join())
+          context.skip('the way back: the former version refuses to start on newer tables');
+        const again = await fleet.add({}, former.root);
+        await openOne();
+        await present.stop();
+        await fleet.until('the former version to work again', () => again.log.find(saying(WORKS_NOW)));
+        await openOne();
+        await settled(pulls);
+        expect(github.merges).toHaveLength(pulls.length);
+        await again.stop();
+      } finally {
+        former.remove();
+      }
+    },
+  );
 
   test.skipIf(!hasPgBouncer)(`work through PgBouncer in transaction mode${WITHOUT_PGBOUNCER}`, async () => {
     const repo = addRepository('octo');

@@ -32,8 +32,9 @@ import { askJobs } from '../skills/ask/ask.ts';
 import { threadJobs } from '../skills/ask/thread.ts';
 import { createSkillKeeper } from '../skills/catalogue/keep.ts';
 import { communitySkills } from '../skills/catalogue/sync/community.ts';
+import { createRecorder } from '../skills/runtime/trace/record.ts';
 import type { Platform } from './platform.ts';
-import { shippedChains, shippedSkills } from './shipped.ts';
+import { shippedChains, shippedSkill, shippedSkills } from './shipped.ts';
 import type { Skills } from './skills.ts';
 
 /** The engine, with the jobs and the event handler that drive it. */
@@ -168,7 +169,14 @@ export function buildEngine(
       },
     },
     schedules: scheduleJobs(eventDeps),
-    threads: threadJobs({ ...platform, outbox, model, pool }),
+    threads: threadJobs({
+      ...platform,
+      outbox,
+      model,
+      pool,
+      record: createRecorder({ storage, blobs }),
+      skill: () => shippedSkill('pr-review'),
+    }),
     ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
   };
 }

@@ -8,6 +8,7 @@ import type { GitHub } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
+import { asksApp } from './asks-app.ts';
 
 /** How many replies are answered in a day: of one conversation, and of all conversations of a pull request. */
 const ANSWERED_IN_THREAD = 5;
@@ -53,9 +54,9 @@ export function createThreadHandler(deps: {
     if (rollout.level === 'off') return 'the rollout is off';
     const reader = github.reader(installation_id, 'person');
     if (!isAtLeast(await reader.role(repository, actor), 'write')) return 'its author has no write access';
-    if (!(await reader.ownThread(repository, pull_request, thread)))
-      return 'it is no conversation of this app';
-    return undefined;
+    const conversation = await reader.ownThread(repository, pull_request, thread);
+    if (!conversation) return 'it is no conversation of this app';
+    return asksApp(conversation, event.comment_id) ? undefined : 'it does not ask this app';
   }
 
   return async (event, cause) => {

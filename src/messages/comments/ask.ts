@@ -1,7 +1,7 @@
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { reviewCard } from '../cards/review-card.ts';
 import { statedCard } from '../cards/stated-card.ts';
-import { code, inline, prose } from '../text/markdown.ts';
+import { code, inline, prose, proseWithoutCommits } from '../text/markdown.ts';
 import { asSentence, plural } from '../text/pretty.ts';
 import { commandReply } from './command-reply.ts';
 
@@ -76,9 +76,9 @@ export function answerComment(commentId: number, { text }: AskReply): { marker: 
   return commandReply(`${commentId} question`, [{ ok: true, text }]);
 }
 
-/** Text of several lines, each encoded separately, so that headings and lists in it stay plain text. */
+/** Text of several lines, each encoded separately, so that headings and lists in it stay plain text, and commits no links. */
 export function answerLines(text: string): string {
   const all = text.split(/\r\n?|\n/);
-  const shown = all.slice(0, MAX_LINES).map((line) => prose(line, MAX_LINE));
+  const shown = all.slice(0, MAX_LINES).map((line) => proseWithoutCommits(line, MAX_LINE));
   return [...shown, ...(all.length > MAX_LINES ? ['…'] : [])].join('\n');
 }

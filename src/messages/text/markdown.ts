@@ -63,6 +63,14 @@ export function prose(text: string, max = Number.POSITIVE_INFINITY): string {
   return withCode(text, max, code);
 }
 
+/** Seven digits of a commit are enough for GitHub to make a link. */
+const COMMIT = /(?<![\p{L}\p{N}_])([\da-f]{3})([\da-f]{4,37})(?![\p{L}\p{N}_])/giu;
+
+/** The same without links to commits, for what a model says: it may name any commit, and people would take the link for a reason. */
+export function proseWithoutCommits(text: string, max = Number.POSITIVE_INFINITY): string {
+  return withCode(text, max, code, (part) => inline(part).replaceAll(COMMIT, `$1${GAP}$2`));
+}
+
 /** The same on its own lines. Items of a list stay items, so that a skill's entries can be listed. */
 export function proseLines(text: string): string {
   return text
@@ -79,23 +87,28 @@ export function tableProse(text: string, max = Number.POSITIVE_INFINITY): string
   return withCode(text, max, tableCode);
 }
 
-function withCode(text: string, max: number, asCode: (text: string) => string): string {
+function withCode(
+  text: string,
+  max: number,
+  asCode: (text: string) => string,
+  asText: (text: string) => string = inline,
+): string {
   const parts = clip(oneLine(text), max).split(/(`[^`]+`)/);
   return parts
     .map((part, index) => {
       if (index % 2 === 1) return asCode(part.slice(1, -1));
       // Two adjacent pieces of code would look like one.
       const between = part === '' && index > 0 && index < parts.length - 1;
-      return between ? ' ' : keepEdgeSpaces(part);
+      return between ? ' ' : keepEdgeSpaces(part, asText);
     })
     .join('');
 }
 
 /** Keeps the spaces at the edges of a part, which `inline` would trim. */
-function keepEdgeSpaces(part: string): string {
+function keepEdgeSpaces(part: string, asText: (text: string) => string): string {
   const [before = ''] = /^\s*/.exec(part) ?? [];
   const [after = ''] = part.trim() === '' ? [''] : (/\s*$/.exec(part) ?? []);
-  return `${before === '' ? '' : ' '}${inline(part.trim())}${after === '' ? '' : ' '}`;
+  return `${before === '' ? '' : ' '}${asText(part.trim())}${after === '' ? '' : ' '}`;
 }
 
 /** Untrusted text as a table cell. `inline` leaves no bar and no line end that could end the cell early. */

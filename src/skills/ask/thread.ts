@@ -7,9 +7,10 @@ import { NOT_SEARCHED, noThreadReply, threadReply } from '../../messages/comment
 import type { GitHub } from '../../ports/github.ts';
 import type { JobPayload, JobResult, JobRunner } from '../../ports/jobs.ts';
 import type { Model } from '../../ports/model.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { ReadTx, Storage } from '../../ports/storage.ts';
 import { promptPath, shippedPrompt } from '../builtin/review/model/prompt.ts';
-import { promptHandler } from '../kinds/prompt/handler.ts';
+import { asking, type QuestionTraces } from '../builtin/review/model/questions.ts';
+import type { Recorder } from '../runtime/trace/record.ts';
 import { type ThreadMaterial, threadMaterial } from './thread-material.ts';
 
 const MAX_ANSWER = 3_000;
@@ -19,6 +20,23 @@ const answerSchema = z.strictObject({
 });
 
 type Job = JobPayload<'thread'>;
+
+/** The most runs that are searched for the review. */
+const RUNS = 20;
+
+/** The newest review of the pull request, to whose session the answer's call and trace belong. */
+async function reviewOf(
+  { runs }: ReadTx,
+  { repository, pull_request }: Job,
+): Promise<{ runId: string; sessionId: string } | undefined> {
+  const of = { repositoryId: repository.id, pullRequest: pull_request, limit: RUNS };
+  for (const { id } of await runs.list(of)) {
+    const state = await runs.load(id);
+    const review = state?.invocations.find(({ outcome }) => outcome?.outcome_kind === 'review_verdict');
+    if (review?.sessionId) return { runId: id, sessionId: review.sessionId };
+  }
+  return undefined;
+}
 
 /**
  * Answers a reply below a finding, in its conversation. The model is asked one question without tools. What it says is only shown: it
@@ -31,11 +49,14 @@ export function threadJobs(deps: {
   model: Model | undefined;
   /** For the search for secrets. */
   pool: AnalyzerPool;
+  /** Writes the trace of each answer, beside those of the review that it is about. */
+  record: Recorder;
+  /** The package of the review. Called only when a reply is answered, because reading all shipped skills takes long. */
+  skill: () => QuestionTraces['skill'];
   clock: Clock;
   log: Log;
 }): JobRunner<'thread'> {
-  const { storage, github, outbox, pool, clock, log } = deps;
-  const handler = promptHandler({ model: deps.model });
+  const { storage, github, outbox, pool, clock, log, model } = deps;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobResult> {
     const key = `thread:${job.comment_id}:answer`;
@@ -84,13 +105,18 @@ export function threadJobs(deps: {
     baseRef: string,
     signal: AbortSignal,
   ) {
-    const output = await handler.execute(shippedPrompt('thread.md'), {
+    const owner = await reviewOf(storage.read, job);
+    const ask = asking({
+      model,
+      ...(owner && { traces: { record: deps.record, skill: deps.skill(), inputs: {}, owner, clock } }),
+    });
+    const output = await ask(shippedPrompt('thread.md'), {
       trusted: { repository: `${job.repository.owner}/${job.repository.name}`, base_branch: baseRef },
       untrusted: values,
       schema: answerSchema,
       purpose: {
-        runId: null,
-        sessionId: null,
+        runId: owner?.runId ?? null,
+        sessionId: owner?.sessionId ?? null,
         repositoryId: job.repository.id,
         pullRequest: job.pull_request,
         skill: 'pr-review',

@@ -336,8 +336,8 @@ const issueComment = reader(issueCommentFields, ({ action, issue, comment, sende
   }
 });
 
-/** What may ask something of this app in a conversation that it began. Most replies only answer a person. */
-const MAY_ASK = /\?|@countersign/i;
+/** What may ask something of this app in a conversation that it began. Whether it does depends on the conversation. */
+const MAY_ASK = /[?@]|\/countersign/i;
 
 const pullRequestReviewComment = reader(
   pullRequestReviewCommentFields,

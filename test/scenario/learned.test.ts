@@ -89,6 +89,15 @@ describe('a suggestion that people accepted on three pull requests', () => {
     expect((await migrate(harness, 'after')).findings).toHaveLength(1);
   });
 
+  test('is shown where the settings turn learning off', async () => {
+    const harness = await acceptedBy(['mia', 'max', 'mia'], {
+      settings: 'review: { learning: off }\n',
+    });
+    const { headSha, findings } = await migrate(harness, 'next');
+    expect(findings).toHaveLength(1);
+    expect(ownCheck(harness, headSha).summary).not.toContain('Not shown');
+  });
+
   test('is listed on the page Insight, for those who may see the repository', async () => {
     const harness = await acceptedBy(['mia', 'max', 'mia']);
     const of = async (options?: Parameters<typeof studioFor>[1]) =>

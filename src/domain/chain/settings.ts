@@ -169,6 +169,11 @@ const review = z.strictObject({
     .describe(
       'Rules whose findings do not count, as analyzer/rule. The review says how many it left out. Those of the organisation and the repository add up.',
     ),
+  learning: z
+    .enum(['on', 'off'])
+    .describe(
+      'off: reviews show every finding, whatever people accepted before. What is off in the organisation is off everywhere.',
+    ),
 });
 
 const minimum = z.strictObject({
@@ -205,7 +210,7 @@ export const settingsFileSchema = z.strictObject({
   ci: ci.partial().optional(),
   notify: notify.partial().optional().describe('How people learn of an open question.'),
   noise: noise.optional(),
-  review: review.partial().optional().describe('What reviews leave out.'),
+  review: review.partial().optional().describe('What reviews leave out, and what they show less.'),
   gates: gates.optional(),
   minimum: minimum
     .partial()
@@ -232,8 +237,8 @@ export interface Settings {
   noise: z.infer<typeof noise>;
   /** Absent if no file has it: then nobody is notified. */
   notify?: Notify;
-  /** Absent if no file has it. */
-  review?: z.infer<typeof review>;
+  /** Absent if no file leaves anything out or turns learning off. */
+  review?: { ignore: string[]; learning?: 'off' };
   /** Absent without gates, and in runs that began before gates existed. */
   gates?: readonly MandatoryGates[];
   /** Whose settings turn merging off; absent while it is on. */
@@ -498,6 +503,7 @@ export function mergeSettings(
   const ignored = [
     ...new Set([...(organisation?.review?.ignore ?? []), ...(repository?.review?.ignore ?? [])]),
   ].sort();
+  const learnsNothing = [organisation, repository].some((file) => file?.review?.learning === 'off');
   const off =
     organisation?.merging === 'off'
       ? 'organisation'
@@ -524,7 +530,9 @@ export function mergeSettings(
     ...(organisation?.notify || repository?.notify
       ? { notify: overlaid(NO_NOTICE, organisation?.notify, repository?.notify) }
       : {}),
-    ...(ignored.length === 0 ? {} : { review: { ignore: ignored } }),
+    ...(ignored.length > 0 || learnsNothing
+      ? { review: { ignore: ignored, ...(learnsNothing && { learning: 'off' }) } }
+      : {}),
     ...(mandatory.length === 0 ? {} : { gates: mandatory }),
     ...(off === undefined ? {} : { mergingOff: off }),
     ...shellOf(organisation?.shell, repository?.shell),

@@ -21,11 +21,11 @@ const MOST_PEOPLE = 10;
 /**
  * Notes in a review which of its findings belong to rules that people of the repository mostly accept. Whose acceptance counts is
  * read from GitHub now, by the rule of the merge gate: people who may not countersign this pull request, such as its author,
- * hide nothing of it. If GitHub does not say, nothing is hidden. The verdict stays as it is.
+ * hide nothing of it. If GitHub does not say, or the settings turn learning off, nothing is hidden. The verdict stays as it is.
  */
 export async function withLearned(context: Context, review: ReviewVerdict): Promise<ReviewVerdict> {
   const { run } = context.state;
-  if (run.pullRequest === null) return review;
+  if (run.pullRequest === null || run.settings.review?.learning === 'off') return review;
   const findings = review.findings.filter(({ rule }) => canBeLearned(rule, review));
   const rules = [...new Set(findings.map(({ rule }) => rule))].slice(0, MOST_RULES);
   if (rules.length === 0) return review;

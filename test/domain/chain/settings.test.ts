@@ -91,6 +91,13 @@ describe('the rules that reviews leave out', () => {
     expect(ignored('', 'review: { ignore: [] }\n')).toBeUndefined();
   });
 
+  test.each([
+    ['organisation', 'review: { learning: off }\n', 'review: { learning: on }\n'],
+    ['repository', '', 'review: { learning: off }\n'],
+  ])('come with a switch for what is learned, which the %s turns off', (_, organisation, repository) => {
+    expect(ignored(organisation, repository)).toEqual({ ignore: [], learning: 'off' });
+  });
+
   test('have a name with the analyzer', () => {
     expect(faultsOf('review: { ignore: [drop-column] }\n')).toEqual([
       'countersign.yml:1:20: a rule is written analyzer/rule, as its finding shows it',

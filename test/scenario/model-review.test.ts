@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBlobs } from '../../src/composition/blobs.ts';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
+import { fake } from '../analyzers/support.ts';
 import { anchorIn } from '../skills/builtin/review/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { type Asked, type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
@@ -314,6 +315,19 @@ test('code beyond the model’s limits prevents a verdict, and is listed with de
   );
   expect(section(summary, 'Review')).toContain('`src/old.ts`: deleted: a model was told its name only');
   expect(approvals(harness, number)).toEqual([]);
+});
+
+test('a model is shown a call in a file that the change leaves alone, without the secrets in it', {
+  tags: 'slow',
+}, async () => {
+  const caller = `package main\n\nvar dbPassword = "${fake('Tr0ub4', 'dor&3x')}"\n\nfunc all() {\n\tgreetAll(dbPassword)\n}\n`;
+  const harness = await startWithModel({ files: { 'src/all.go': caller, 'docs/all.md': 'greetAll(x)\n' } });
+  stub.answers(NOTHING);
+  const code = 'package main\n\nfunc greetAll(name string) {\n\tprintln(name)\n}\n';
+  const { headSha } = await open(harness, { files: { [CODE]: code } });
+  await reviewed(harness, headSha);
+  expect(promptOf(stub.asked[0])).toMatch(/In src\/all\.go:\n\s+6 {3}\tgreetAll\(dbPassword\)/);
+  expect(promptOf(stub.asked[0])).not.toMatch(/docs\/all\.md|Tr0ub4dor/);
 });
 
 test('a review with a model leaves a trace of its prompt, and one without a model asks none', {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UNKNOWN_LANGUAGE } from '../../../analyzers/admit.ts';
+import { type AdmittedFile, UNKNOWN_LANGUAGE } from '../../../analyzers/admit.ts';
 import type { ChangedFile } from '../../../analyzers/changed-file.ts';
 import { MAX_FINDINGS } from '../../../analyzers/findings.ts';
 import type { AnalyzerPool } from '../../../analyzers/pool.ts';
@@ -27,6 +27,7 @@ import { withContents } from '../../runtime/contents.ts';
 import { readInputs, writtenInputs } from '../../runtime/inputs.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { EFFORTS } from './model/budget.ts';
+import { readNeighbours } from './model/neighbours.ts';
 import type { QuestionTraces } from './model/questions.ts';
 import { findingsBeside } from './one-file.ts';
 import { type RoundFacts, sinceEarlier } from './since.ts';
@@ -108,7 +109,7 @@ export function prReview(deps: PrReviewDeps): StepHandler {
 
 async function withModel(
   context: StepContext,
-  { model, traces, pool: _, ...more }: PrReviewDeps,
+  { model, traces, pool, ...more }: PrReviewDeps,
   asked: Inputs,
   { report, files, mask }: Analysis,
   changed: readonly ChangedFile[],
@@ -127,7 +128,8 @@ async function withModel(
   };
   // Loaded on demand: most of its code and packages are of use with a model only.
   const { reviewByModel } = await import('./model/review.ts');
-  const review = await reviewByModel(context, given, { files, mask }, changed, memory);
+  const neighbours = (readable: readonly AdmittedFile[]) => readNeighbours(context, readable, changed, pool);
+  const review = await reviewByModel(context, { ...given, neighbours }, { files, mask }, changed, memory);
   const notes = [
     ...review.refuted.map(({ finding, because }) => tookBack(finding, because)),
     ...(review.unchecked === undefined ? [] : [notCheckedAgain(review.unchecked)]),

@@ -13,6 +13,7 @@ import { withRenderer } from '../../../templating/render.ts';
 import { BYTES_A_TOKEN, type Effort, QUESTIONS, shareOut, tokensOf } from './budget.ts';
 import { readGuidelines } from './guidelines.ts';
 import { afterRound, planRound } from './memory.ts';
+import type { Neighbours } from './neighbours.ts';
 import { linesWithoutSecrets, type Piece, piecesOf, printOf, shownPiece } from './piece.ts';
 import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
 import { type PromptName, promptPath, shippedPrompt } from './prompt.ts';
@@ -26,6 +27,8 @@ export interface ModelReviewDeps extends QuestionDeps {
   effort?: Effort;
   /** A file to read again although an earlier round has read it. */
   again?: string;
+  /** Reads files around the change. Called only if there is something to ask. By default, none are read. */
+  neighbours?: (files: readonly AdmittedFile[]) => Promise<Neighbours>;
 }
 
 /** A model's findings on a change: those of this round, and those of earlier rounds for unchanged parts. */
@@ -68,7 +71,9 @@ export async function reviewByModel(
   const deleted = changed.filter(({ status }) => status === 'removed').map(({ path }) => path);
   const present = new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path));
   const textOf = memoized((piece: Piece) => shownPiece(piece, mask ?? (() => '')));
-  const around = memoized(surroundings(readable, mask ?? (() => '')));
+  const neighbours =
+    mask && plan.ask.length > 0 && deps.neighbours ? await deps.neighbours(readable) : undefined;
+  const around = memoized(surroundings(readable, mask ?? (() => ''), neighbours));
   const withAround = memoized((piece: Piece) => [textOf(piece), around(piece)].filter(Boolean).join('\n'));
   const most = QUESTIONS[deps.effort ?? 'high'];
   const atLeast = ({ lines }: Piece) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN;
@@ -192,18 +197,26 @@ function beyond(
 function surroundings(
   files: readonly AdmittedFile[],
   mask: (text: string) => string,
+  neighbours: Neighbours | undefined,
 ): (piece: Piece) => string {
-  const byPath = new Map(files.map((file) => [file.path, file]));
+  const near = neighbours?.files ?? [];
+  // The change first, so that what it defines and uses itself is shown before what is around it.
+  const all = [...files, ...near];
+  const byPath = new Map(all.map((file) => [file.path, file]));
+  const maskOfNear = (text: string) => mask(neighbours?.mask(text) ?? '');
   // Not before a piece is shown: most rounds ask about few, or none.
   const names = memoized((of: readonly AdmittedFile[]) => ({
     definitions: definitionsIn(of),
     uses: usesIn(of),
   }));
-  const masked = memoized(({ lines }: AdmittedFile) => linesWithoutSecrets(lines, mask));
+  const isNear = new Set(near);
+  const masked = memoized((file: AdmittedFile) =>
+    linesWithoutSecrets(file.lines, isNear.has(file) ? maskOfNear : mask),
+  );
   return (piece) => {
     const file = byPath.get(piece.path);
     if (!file) return '';
-    return shownSurroundings(surroundingsOf(piece, file, names(files)), piece, (path) => {
+    return shownSurroundings(surroundingsOf(piece, file, names(all)), piece, (path) => {
       const of = byPath.get(path);
       return of && masked(of);
     });

@@ -10,9 +10,10 @@ export interface Learned {
   since: Date;
 }
 
-/** A rule is reported if people accepted at least so many of its findings, and at least this share of them. */
+/** People mostly accept a rule if they accept at least this share of what it finds. */
+export const MOSTLY = 0.5;
+/** A rule is reported if people accepted at least so many of its findings. It hides something later; see `learned.ts`. */
 const LEAST = 2;
-const MOSTLY = 0.5;
 
 /**
  * The rules whose findings people mostly accept, those with the most acceptances first.

@@ -1,5 +1,6 @@
 import { type Finding, isBlocking, SEVERITIES, type Severity } from './finding.ts';
 import { fingerprintHash } from './fingerprint.ts';
+import { MOSTLY } from './learn.ts';
 import type { LearnedRule, ReviewVerdict } from './review-verdict.ts';
 
 /** On which pull requests of a repository reviews found a rule, and what people accepted of it. */
@@ -21,11 +22,10 @@ export interface RuleHistory {
 }
 
 /**
- * A rule is learned if people accepted it on at least so many pull requests, and on at least this share of those on which
- * reviews found it. docs/adr/0068 has the reasons.
+ * A rule is learned if people accepted it on at least so many pull requests, and mostly on those on which reviews found it.
+ * docs/adr/0068 has the reasons.
  */
 const LEARNED_AFTER = 3;
-const MOSTLY = 0.5;
 
 /**
  * On how many pull requests people accepted findings of the rule that weigh as much as this one or more. `undefined` if that is

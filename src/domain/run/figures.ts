@@ -1,3 +1,4 @@
+import { sum } from '../../core/sum.ts';
 import type { Approval } from '../policy/approval.ts';
 import { endingBy, endingOf, hasMerged } from './ending.ts';
 import type { PastTransition } from './history.ts';
@@ -113,10 +114,6 @@ function secondsWaited(changes: readonly PastTransition[], end: Date): number {
     waited += (changes[at + 1]?.at ?? end).getTime() - from.getTime();
   }
   return waited / 1_000;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** A bucket is 10 % wide. */

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
+import { sum } from '../../core/sum.ts';
 import type { Rollout } from '../policy/rollout.ts';
 import { RUN_ENDINGS, type RunEnding } from './ending.ts';
 import { atShare, type Bucket, type Figure } from './figures.ts';
@@ -167,8 +168,4 @@ function spreadOf(buckets: readonly Bucket[]): Spread | undefined {
 /** Not below 0: a run can go on that ended before figures were counted. */
 function total(buckets: readonly Bucket[]): number {
   return Math.max(0, sum(buckets.map(({ count }) => count)));
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }

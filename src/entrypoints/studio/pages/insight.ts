@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { sum } from '../../../core/sum.ts';
 import { hiddenRules } from '../../../domain/outcome/learned.ts';
 import { atShare, type Bucket, type Figure } from '../../../domain/run/figures.ts';
 import { type InsightPage, insightPage, PERIODS, type Spread } from '../../../messages/studio/insight.ts';
@@ -75,8 +76,4 @@ function spreadOf(rows: readonly Bucket[]): Spread | undefined {
   const [median, p95] = [atShare(rows, 0.5), atShare(rows, 0.95)];
   const count = sum(rows.map((row) => row.count));
   return median === undefined || p95 === undefined ? undefined : { count, median, p95 };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }

@@ -562,6 +562,21 @@ test('a slow pattern comes with a faster one that matches the same, where there 
 });
 
 test.each([
+  [
+    'an optional part of a query',
+    "query.$if(name, (one) => one.limit(2)).where('a', '=', name).execute(db);",
+  ],
+  ['a tagged statement of SQL', 'sql`SELECT * FROM a WHERE b = ${name}`.execute(db);'],
+  ['a statement of SQL that no call is given', "const statement = 'SELECT 1';\ndb.query('SELECT 1');"],
+])('a file with %s and nothing else of interest is not parsed', async (_, text) => {
+  // A file that is parsed and cannot be gets a finding.
+  const { findings } = await review([added('src/a.js', `${text}\nconst = 1;\n`)], {
+    analyzers: ['data-flow'],
+  });
+  expect(findings).toEqual([]);
+});
+
+test.each([
   ['brackets nested a hundred thousand times', `${'[\n'.repeat(100_000)}eval(x)\n`, 'nested too deep'],
   ['broken syntax', 'const = eval(x);\n', 'cannot be parsed'],
 ])('a file of %s is named, and the other files are analysed', async (_, hostile, reason) => {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, review } from './support.ts';
@@ -13,6 +14,16 @@ const ROWS: readonly (readonly [path: string, weak: string, suggested: string])[
     'a.ts',
     "document.body.innerHTML = 'Hello ' + location.hash;",
     "document.body.textContent = 'Hello ' + location.hash;",
+  ],
+  [
+    'a.js',
+    "exports.log = (name, done) => require('child_process').exec(`git log --author=${name} -n 1`, done);",
+    "exports.log = (name, done) => require('child_process').execFile('git', ['log', `--author=${name}`, '-n', '1'], done);",
+  ],
+  [
+    'b.js',
+    'exports.pack = (o) => require("node:child_process").execSync(`tar -cf out.tar \'a b\' "${o.folders}"`, { cwd: o.root });',
+    "exports.pack = (o) => require(\"node:child_process\").execFileSync('tar', ['-cf', 'out.tar', 'a b', o.folders], { cwd: o.root });",
   ],
   ['a.py', 'rules = yaml.load(text)', 'rules = yaml.safe_load(text)'],
   ['a.py', 'rules = yaml.load(text, Loader=yaml.Loader)', 'rules = yaml.safe_load(text)'],
@@ -32,6 +43,24 @@ const UNSURE: readonly (readonly [path: string, weak: string])[] = [
   ['b.ts', "document.body.innerHTML = '<b>' + location.hash;"],
   ['b.ts', 'document.body.innerHTML = location.hash;'],
   ['b.ts', 'connect({ checkServerIdentity: () => undefined });'],
+  ...[
+    '`ls ${name} | wc -l`',
+    '`cd ${name}`',
+    '`git log ${flags}`',
+    '`git log ${name + 1}`',
+    '`git log "${name}`',
+    '`${name} log`',
+    "'git log ' + name",
+    '`git log ${name}`, { shell: true }',
+    '`git log ${name}`, { ...flags }',
+  ].map((given): [string, string] => [
+    'c.js',
+    `exports.run = (name, flags) => require('child_process').exec(${given});`,
+  ]),
+  [
+    'd.js',
+    "const { exec } = require('child_process'); exports.run = (name) => exec(`git log ${name}`, () => {});",
+  ],
   ['b.py', 'rules = yaml.load(read(text, 1))'],
   ['b.go', 'var c = ssh.InsecureIgnoreHostKey()'],
 ];

@@ -9,8 +9,11 @@ export interface Weakness {
   way: string;
   /** The other lines on its way. */
   alsoAt: readonly number[];
-  /** What its text can be replaced by without any other change of what the program does. */
-  fix?: { node: Node; text: string };
+  /**
+   * What its text can be replaced by without any other change of what the program does: that of the node, or from its
+   * begin through the end of another one.
+   */
+  fix?: { node: Node; through?: Node; text: string };
 }
 
 export type DataFlowRule =

@@ -14,6 +14,7 @@ import {
   type Node,
   textOf,
 } from './syntax.ts';
+import { withoutShell } from './without-shell.ts';
 
 /** A place where a value does harm, if it comes from one of the origins. */
 interface Sink {
@@ -185,7 +186,10 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
   });
 
   // Commands.
-  if (isShell(callee, name, flows)) yield sink('command-injection', first, KIND.shell, JOINED);
+  if (isShell(callee, name, flows)) {
+    const fix = withoutShell(node, name);
+    yield { ...sink('command-injection', first, KIND.shell, JOINED), ...(fix && { fix }) };
+  }
   if (SPAWN.test(name) && node.arguments.some(hasShell)) {
     yield sink('command-injection', first, KIND.shell, ANY);
     yield sink('command-injection', second, KIND.shell, ANY);

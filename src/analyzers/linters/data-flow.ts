@@ -72,8 +72,9 @@ function findingsIn({ index, language, text }: SourceFile): RawFinding[] {
     }));
 }
 
-function editOf({ node, text }: NonNullable<Weakness['fix']>): Edit {
-  const { start, end } = node.loc ?? { start: { line: 1, column: 0 }, end: { line: 1, column: 0 } };
+function editOf({ node, through = node, text }: NonNullable<Weakness['fix']>): Edit {
+  const { start } = node.loc ?? { start: { line: 1, column: 0 } };
+  const { end } = through.loc ?? { end: start };
   return { line: start.line, column: start.column + 1, endLine: end.line, endColumn: end.column + 1, text };
 }
 

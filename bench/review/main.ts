@@ -5,9 +5,10 @@ import { createAiProvider } from '../../src/adapters/ai/provider.ts';
 import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
 import { createModel } from '../../src/engine/models/ask.ts';
 import type { Ledger } from '../../src/engine/models/ledger.ts';
+import type { PullRequestFile } from '../../src/ports/github.ts';
 import { startStubModel } from '../../test/support/model/stub.ts';
 import { cpuOf } from '../cpu-of.ts';
-import { bytesOf, pullRequestOf } from './pull-request.ts';
+import { bytesOf, hostilePullRequests, pullRequestOf } from './pull-request.ts';
 import { reviewOnce } from './review.ts';
 
 /**
@@ -16,13 +17,24 @@ import { reviewOnce } from './review.ts';
  * CPU time of child processes for a review with the analyzers alone, which includes the start of the process for
  * the next review. Before each review, that process has time to start, as between two pull requests.
  * Everything else is real: the analyzers' process, the process that renders prompts, the provider's protocol
- * over loopback. GitHub answers at once.
+ * over loopback. GitHub answers at once. `--sizes` names other numbers of files; with `--hostile`, each pull request has ten
+ * files and one that is made to exhaust an analyzer.
  */
 const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    sizes: { type: 'string', default: '1,10,100,1000' },
+    hostile: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
 });
 const rounds = Number(options.rounds);
-const SIZES = [1, 10, 100, 1_000];
+const pullRequests = options.hostile
+  ? hostilePullRequests()
+  : options.sizes.split(',').map((size): [string, PullRequestFile[]] => {
+      const files = pullRequestOf(Number(size));
+      return [`${size} files, ${Math.round(bytesOf(files) / 1_000)} KB`, files];
+    });
 /** Enough for a process to start and load what every review needs. */
 const PAUSE_MS = 400;
 
@@ -41,9 +53,7 @@ await timed(() => reviewOnce(pullRequestOf(1), { model: undefined, pool }));
 await sleep(10 * PAUSE_MS);
 
 const rows: Record<string, Record<string, number>> = {};
-for (const size of SIZES) {
-  const files = pullRequestOf(size);
-  const kb = Math.round(bytesOf(files) / 1_000);
+for (const [what, files] of pullRequests) {
   const alone: number[] = [];
   const withModel: number[] = [];
   const childrenMs: number[] = [];
@@ -55,7 +65,7 @@ for (const size of SIZES) {
     withModel.push(await timed(() => reviewOnce(files, { model, pool })));
   }
   const questions = (stub.asked.length - before) / (rounds + 1);
-  rows[`${size} files, ${kb} KB`] = {
+  rows[what] = {
     ...figures('analyzers alone', alone),
     ...figures('with a model', withModel),
     questions,
@@ -80,10 +90,11 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return ms;
 }
 
-/** Median and maximum without the first round, which warms up. */
+/** Minimum, median and maximum without the first round, which warms up. The minimum depends least on what else the machine does. */
 function figures(what: string, [, ...values]: readonly number[]): Record<string, number> {
   const sorted = values.toSorted((a, b) => a - b).map(Math.round);
   return {
+    [`${what}, min`]: sorted[0] ?? 0,
     [`${what}, median`]: sorted[Math.floor(sorted.length / 2)] ?? 0,
     [`${what}, max`]: sorted.at(-1) ?? 0,
   };

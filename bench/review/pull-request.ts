@@ -12,17 +12,38 @@ export function pullRequestOf(count: number): PullRequestFile[] {
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
   return Array.from({ length: count }, (_, index) => {
     const { path, text } = sources[index % sources.length] ?? { path: '', text: '' };
-    const { patch, additions } = diffTexts('', text);
-    return {
-      path: `copy-${Math.floor(index / sources.length)}/${path}`,
-      status: 'added',
-      patch,
-      blobSha: String(index),
-      additions,
-      deletions: 0,
-      headSha: null,
-    };
+    return added(`copy-${Math.floor(index / sources.length)}/${path}`, text);
   });
+}
+
+function added(path: string, text: string): PullRequestFile {
+  const { patch, additions } = diffTexts('', text);
+  return { path, status: 'added', patch, blobSha: path, additions, deletions: 0, headSha: null };
+}
+
+/** Ten files alone, and each time one more that is made to exhaust an analyzer. All mention what makes the file worth parsing. */
+export function hostilePullRequests(): [name: string, files: PullRequestFile[]][] {
+  const reads = 'eval(req.query.code);\n';
+  const functions = Array.from(
+    { length: 10_000 },
+    (_, index) => `function f${index}(a) { return f${(index * 7) % 10_000}(a + '${index}'); }\n`,
+  );
+  const hostile: [string, string][] = [
+    ['1 MB of nested brackets', reads + '[\n'.repeat(490_000)],
+    [
+      'a regular expression that is hard to judge',
+      `${reads}const p = /^${'(a?b*|[^c]+)*'.repeat(200)}$/;\np.test(x);\n`,
+    ],
+    ['10,000 functions', `${reads}${functions.join('')}`],
+  ];
+  const files = pullRequestOf(10);
+  return [
+    ['none', files],
+    ...hostile.map(([name, text]): [string, PullRequestFile[]] => [
+      name,
+      [...files, added('hostile.js', text)],
+    ]),
+  ];
 }
 
 export function bytesOf(files: readonly PullRequestFile[]): number {

@@ -228,6 +228,10 @@ async function countAgain(db: Target): Promise<void> {
     `INSERT INTO daily_figures (day, repository_id, what, name, bucket, count, total)
        SELECT ${day}, copies.repository_id, what, name, bucket, sum(count), sum(total) FROM copies CROSS JOIN unit GROUP BY 1, 2, 3, 4, 5`,
     'DROP TABLE unit',
+    'CREATE TEMP TABLE unit AS SELECT * FROM lead_figures',
+    `INSERT INTO lead_figures (day, repository_id, bucket, count)
+       SELECT ${day}, copies.repository_id, bucket, sum(count) FROM copies CROSS JOIN unit GROUP BY 1, 2, 3`,
+    'DROP TABLE unit',
     'CREATE TEMP TABLE unit AS SELECT * FROM repository_states',
     `INSERT INTO repository_states SELECT DISTINCT copies.repository_id, installation_id, copies.repository, branch, rollout, rollout_by, errors, first_json, changed_at
        FROM copies CROSS JOIN unit WHERE copies.repository_id <> unit.repository_id`,

@@ -31,7 +31,7 @@ const PAGES = [
 
 /** What does not grow with the runs: counts by status, chain and day, questions that are open, repositories, and what people set up. */
 const SMALL =
-  /status_counts|firing_counts|chain_counts|newest_of_chains|daily_figures|repository_states|approvals_(open|asked)|pull_requests_open|\b(chains|skills|schedules|cursors|json_each)\b/;
+  /status_counts|firing_counts|chain_counts|newest_of_chains|daily_figures|lead_figures|repository_states|approvals_(open|asked)|pull_requests_open|\b(chains|skills|schedules|cursors|json_each)\b/;
 /** Names within statements of such tables, of a list of values, of repositories that are found one by one, and of what people accepted. */
 const SMALL_HERE = /^SCAN (n|wanted|known|a)\b/;
 

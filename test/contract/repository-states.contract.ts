@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Figure } from '../../src/domain/run/figures.ts';
+import { bucketOf, type Figure } from '../../src/domain/run/figures.ts';
 import type { RepositoryState } from '../../src/domain/run/report.ts';
 import { Visible } from '../../src/ports/visible.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
@@ -117,6 +117,24 @@ export function repositoryStatesContract(open: OpenDatabase): void {
         { repositoryId: 1, what: 'ended', name: 'failed', bucket: 0, count: 1 },
         { repositoryId: 1, what: 'ended', name: 'merged', bucket: 0, count: 1 },
       ]);
+    });
+
+    it('counts how long a pull request was open once, however often its merge is reported', async () => {
+      const place = { repositoryId: 1, number: 3, repository: 'acme/rocket', installationId: 7 };
+      const head = { pausedBy: null, headSha: 'abc', previousHeadSha: null, headSeenAt: at(0) };
+      const saw = (seconds: number, state: 'open' | 'merged') =>
+        db.storage.transaction(({ pullRequests }) => pullRequests.sawState(place, state, at(seconds)));
+      await db.storage.transaction(({ pullRequests }) =>
+        pullRequests.upsert({ ...place, ...head, updatedAt: at(0) }, { state: 'open', at: at(0) }),
+      );
+      await saw(50, 'open');
+      expect((await facts([1])).leads).toEqual([]);
+      await saw(60, 'merged');
+      await saw(90, 'merged');
+      const bucket = bucketOf(60);
+      expect((await facts([1])).leads).toEqual([{ repositoryId: 1, bucket, count: 1 }]);
+      const times = await db.storage.read.insight.leadTimes({ visible, since: at(0) });
+      expect(times).toEqual([{ day: '2026-01-05', bucket, count: 1 }]);
     });
 
     it('counts nothing of repositories that are not asked for or not visible', async () => {

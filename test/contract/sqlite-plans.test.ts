@@ -238,4 +238,21 @@ describe('no query reads a whole table row by row', () => {
     });
     expect(scans).toEqual([]);
   });
+
+  it('the newest runs of a repository come in the order of an index, and those of a pull request by its number', async () => {
+    await tables.runs.list({ repository: 'a/b', limit: 5 });
+    await tables.runs.list({ repository: 'a/b', pullRequest: 3, limit: 5 });
+    const plans = queries.map(({ sql, parameters }) =>
+      (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]).map(
+        ({ detail }) => detail,
+      ),
+    );
+    expect(plans).toEqual([
+      ['SEARCH chain_runs USING INDEX chain_runs_of_repository (repository=?)'],
+      [
+        'SEARCH chain_runs USING INDEX chain_runs_by_repository_name (repository=? AND pull_request=?)',
+        'USE TEMP B-TREE FOR ORDER BY',
+      ],
+    ]);
+  });
 });

@@ -183,18 +183,3 @@ export const IN_ORDER_OF_INSERTION = either(sql`rowid`, sql`id`);
 export function toTheEndOf(table: string): RawBuilder<unknown> {
   return either(sql`, rowid = (SELECT max(rowid) + 1 FROM ${sql.table(table)})`, NOTHING);
 }
-
-/**
- * The logarithm, with this base, of the whole seconds between two times, rounded up; one second at least. The database computes it, so
- * that only a few rows leave it: https://sqlite.org/lang_mathfunc.html,
- * https://www.postgresql.org/docs/current/functions-math.html
- */
-export function logOfSeconds(from: string, to: string, base: number): RawBuilder<number> {
-  const [since, until, by] = [sql.ref(from), sql.ref(to), sql.lit(base)];
-  const seconds = (at: RawBuilder<unknown>) =>
-    sql`floor(extract(epoch FROM CAST(${at} AS TIMESTAMP WITH TIME ZONE)))`;
-  return either(
-    sql<number>`CAST(ceil(log(max(1, unixepoch(${until}) - unixepoch(${since}))) / log(${by})) AS INTEGER)`,
-    sql<number>`CAST(ceil(log(CAST(greatest(1, ${seconds(until)} - ${seconds(since)}) AS DOUBLE PRECISION)) / log(CAST(${by} AS DOUBLE PRECISION))) AS BIGINT)`,
-  );
-}

@@ -3,7 +3,7 @@ import { bucketOf, type Figure, isTime } from '../../domain/run/figures.ts';
 import type { FigureOfRepository, LeadOfRepository } from '../../domain/run/report.ts';
 import type { Insight, InsightFilter } from '../../ports/insight.ts';
 import { toDate, toText } from './columns.ts';
-import { JOIN_IN_ORDER, logOfSeconds } from './dialect.ts';
+import { JOIN_IN_ORDER } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { DailyFiguresTable, Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -20,8 +20,6 @@ const addFigures = insertOnceCompiled((db, rows: readonly Insertable<DailyFigure
       })),
     ),
 );
-
-const LEAD_BUCKET = logOfSeconds('seen_at', 'state_at', 1.1);
 
 /** One row for each key: PostgreSQL refuses a statement that would change a row twice. */
 function summed(rows: readonly DailyFiguresTable[]): DailyFiguresTable[] {
@@ -64,10 +62,9 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
 
     async leadTimes(filter) {
       const { rows } = await sql<{ day: string; bucket: number; count: number }>`
-        SELECT substr(state_at, 1, 10) AS day, ${LEAD_BUCKET} AS bucket, count(*) AS count
-          FROM pull_requests
-          WHERE state = 'merged' AND seen_at IS NOT NULL AND state_at >= ${dayOf(filter.since)} AND ${within(filter)}
-          GROUP BY 1, 2`.execute(db);
+        SELECT day, bucket, sum(count) AS count FROM lead_figures
+          WHERE day >= ${dayOf(filter.since)} AND ${within(filter)}
+          GROUP BY day, bucket`.execute(db);
       return rows;
     },
 
@@ -79,9 +76,9 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
           WHERE day >= ${dayOf(since)} AND what IN ('ended', 'changes_requested', 'answered') AND ${chosen}
           GROUP BY repository_id, what, name, bucket`.execute(db);
       const { rows: leads } = await sql<LeadOfRepository>`
-        SELECT repository_id AS "repositoryId", ${LEAD_BUCKET} AS bucket, count(*) AS count FROM pull_requests
-          WHERE state = 'merged' AND seen_at IS NOT NULL AND state_at >= ${dayOf(since)} AND ${chosen}
-          GROUP BY 1, 2`.execute(db);
+        SELECT repository_id AS "repositoryId", bucket, sum(count) AS count FROM lead_figures
+          WHERE day >= ${dayOf(since)} AND ${chosen}
+          GROUP BY repository_id, bucket`.execute(db);
       // Open questions are few, and their runs are those that nobody has archived.
       const { rows: waiting } = await sql<{ repositoryId: number; count: number; since: string }>`
         SELECT r.repository_id AS "repositoryId", count(*) AS count, min(a.asked_at) AS since
@@ -106,7 +103,8 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
     },
 
     async forget(before) {
-      await db.deleteFrom('daily_figures').where('day', '<', dayOf(before)).execute();
+      for (const table of ['daily_figures', 'lead_figures'] as const)
+        await db.deleteFrom(table).where('day', '<', dayOf(before)).execute();
     },
   };
 }

@@ -35,6 +35,8 @@ export interface Database {
   pull_requests: PullRequestsTable;
   former_names: { repository: string; repository_id: number; renamed_at: string };
   daily_figures: DailyFiguresTable;
+  /** Triggers count in it what `pull_requests` says. */
+  lead_figures: LeadFiguresTable;
   repository_states: RepositoryStatesTable;
   pushes: PushesTable;
   chain_runs: ChainRunsTable;
@@ -313,6 +315,13 @@ export interface DailyFiguresTable {
   bucket: number;
   count: number;
   total: number;
+}
+
+export interface LeadFiguresTable {
+  day: string;
+  repository_id: number;
+  bucket: number;
+  count: number;
 }
 
 export interface RepositoryStatesTable {

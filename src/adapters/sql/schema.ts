@@ -317,7 +317,7 @@ export interface DailyFiguresTable {
   total: number;
 }
 
-export interface LeadFiguresTable {
+interface LeadFiguresTable {
   day: string;
   repository_id: number;
   bucket: number;

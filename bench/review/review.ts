@@ -6,19 +6,19 @@ import { stepContext } from '../../test/support/step-context.ts';
 
 /**
  * One complete review, as a step of a chain runs it.
+ * @returns the analyzers that gave no result
  * @throws Error if the review fails, because its time would mean little
  */
 export async function reviewOnce(
   files: readonly PullRequestFile[],
   deps: { model: Model | undefined; pool: AnalyzerPool },
-): Promise<void> {
+): Promise<string[]> {
   const { headSha, ...context } = contextOf(files);
   const result = await prReview(deps).run(stepContext('skill: pr-review', context));
   if (result.kind !== 'done') throw new Error(`the review of ${headSha} came to nothing: ${result.kind}`);
   const { outcome } = result;
   if (outcome.outcome_kind !== 'review_verdict') throw new Error(`it came to a ${outcome.outcome_kind}`);
-  const broken = outcome.analyzers.filter(({ status }) => status !== 'ok');
-  if (broken.length > 0) throw new Error(`it is incomplete: ${JSON.stringify(broken)}`);
+  return outcome.analyzers.flatMap(({ name, status }) => (status === 'ok' ? [] : [name]));
 }
 
 function contextOf(files: readonly PullRequestFile[]) {

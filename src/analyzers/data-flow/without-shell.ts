@@ -6,13 +6,13 @@ import { keyName, memberName, type Node } from './syntax.ts';
 const SPECIAL = /[|&;<>()$`\\*?[\]{}~#!%^\n\r]/;
 /** They are part of a shell, not programs. */
 const BUILT_IN =
-  /^(?:alias|bg|builtin|cd|command|declare|do|eval|exec|exit|export|fg|for|if|let|local|read|readonly|set|shift|shopt|source|time|trap|type|ulimit|umask|unset|until|wait|while|\.)$/;
+  /^(?:alias|bg|builtin|cd|command|declare|do|eval|exec|exit|export|fg|for|if|let|local|read|readonly|set|shift|source|time|trap|type|ulimit|umask|unset|until|wait|while|\.)$/;
 /** Without quotes around them, values of such names can be meant as several arguments. */
 const MAY_BE_SEVERAL = /(?:arg|argv|flag|opt|option|param|command|cmd|list|s)$/i;
 
 /**
- * The same call without a shell: `execFile('git', ['log', name])` for `` exec(`git log ${name}`) ``. Only where it can be told from
- * the template what the program and its arguments are, and where `execFile` can be reached as `exec` is, as a member of the
+ * The same call without a shell: `execFile('git', ['log', name])` for `` exec(`git log ${name}`) ``. Only where the
+ * template shows the program and its arguments, and where `execFile` can be reached as `exec` is, as a member of the
  * module.
  */
 export function withoutShell(

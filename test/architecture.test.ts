@@ -178,6 +178,7 @@ test('only the runner starts child processes of the app', () => {
     'analyzers/data-flow/check.ts',
     'analyzers/data-flow/flows.ts',
     'analyzers/data-flow/sinks.ts',
+    'analyzers/data-flow/without-shell.ts',
   ];
   const starting = files.filter((file) => /child_process/.test(readFileSync(join(SRC, file), 'utf8')));
   expect(starting.sort()).toEqual(['sandbox/process.ts', ...others].sort());

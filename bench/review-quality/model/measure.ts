@@ -34,7 +34,7 @@ export interface ModelOptions {
 }
 
 /**
- * Records answers first if it is told to, then reviews all pull requests without a model and with each recorded one.
+ * Records answers first if the options say so, then reviews all pull requests without a model and with each recorded one.
  * @throws Error naming an option that is wrong or missing
  */
 export async function measureWithModels(

@@ -31,7 +31,7 @@ const CHOSEN: Readonly<Partial<Record<Group, number>>> = {
 /**
  * The pull requests that the review is measured on with a model: each adds a sample, and ten are ordinary changes with
  * no weakness known to their author. A sample appears once, either weak or corrected, as the hash of its
- * name says: whoever sees both could tell them apart by comparing. Neither the title nor the path says which it is.
+ * name says: a reader who sees both could tell them apart by comparing. Neither the title nor the path says which it is.
  */
 export function smallPullRequests(samples: readonly CorpusCase[]): SmallPullRequest[] {
   const chosen = Object.entries(CHOSEN).flatMap(([group, count]) =>

@@ -11,9 +11,10 @@ import { watchDatabases } from '../support/statements.ts';
 /**
  * What a pull request asks of the database from opened to merged, with GitHub's deliveries about it (opened and
  * closed) and CI that is green already. Each of GitHub's other deliveries, such as those about the app's own
- * check runs, costs `AN_ECHO`. Both leave room for transactions that miss a commit that they could have shared.
+ * check runs, costs `AN_ECHO`. Both leave room for transactions that miss a commit that they could have shared: it is 120 statements and 13
+ * commits, and on a busy machine up to two more.
  */
-const A_PULL_REQUEST = { statements: 120, commits: 14 };
+const A_PULL_REQUEST = { statements: 122, commits: 14 };
 const AN_ECHO = { statements: 8, commits: 1 };
 /**
  * What a pull request with 17 deliveries leaves in the database once it is archived, in bytes of whole pages: what

@@ -24,7 +24,7 @@ export function copiedDatabase(copy: DatabaseCopy): string {
   if (copy.kind === 'already') {
     return `${to} is a finished copy of ${from} already, since ${copy.finishedAt}. Nothing was copied.`;
   }
-  const rest = copy.before > 0 ? `, ${copy.before} of them in an earlier attempt` : '';
+  const rest = copy.before > 0 ? `, ${copy.before} of them in an earlier attempt,` : '';
   return (
     `Copied ${plural(copy.tables, 'table')} and ${plural(copy.rows, 'row')}${rest} from ${from} to ${to}, and compared every row. ` +
     'Artifacts were not copied: give the app the same ARTIFACTS_URL as before, or copy that folder to where it then points.'

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { postgresForScenarios } from '../support/postgres.ts';
 import { databaseIn } from './app-process.ts';
 
-export type Row = Record<string, unknown>;
+type Row = Record<string, unknown>;
 
 /** What the app of a story works on. It outlives each of the app's lives. */
 export interface StoryDatabase {

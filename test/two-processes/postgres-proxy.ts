@@ -7,7 +7,7 @@ import { memoryFolder } from '../support/memory-folder.ts';
 export interface PostgresProxy {
   /** The database's address through it. */
   urlFor(databaseUrl: string): string;
-  /** From now on nothing passes in either direction, and nobody is told: connections stay open, and new ones get no answer. */
+  /** From now on nothing passes in either direction, and neither side hears of it: connections stay open, and new ones get no answer. */
   cut(): void;
   /**
    * Connections pass everything again.

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
+import { removePostgresOfScenarios } from '../support/postgres.ts';
 import { databaseIn } from './app-process.ts';
 import { writesOf } from './durable-writes.ts';
 import {
@@ -71,6 +72,8 @@ const STORY_OF: Record<(typeof SELDOM)[number], { story: Story; first?: KillPoin
 
 /** An app and a stand-in use a processor half of the time, and wait in the other. */
 const inTurn = limited(3);
+
+afterAll(removePostgresOfScenarios);
 
 if (LONG) await describeLongForm();
 else describeShortForm();

@@ -1,6 +1,6 @@
 // @module-tag slow
-import { describe, expect, test } from 'vitest';
-import { postgresPrograms, WITHOUT_POSTGRES } from '../support/postgres.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { postgresPrograms, removePostgresOfScenarios, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { type KillPoint, nameOf, type When } from './kill-point.ts';
 import { limited } from './limited.ts';
 import { type PlayResult, play } from './play.ts';
@@ -29,6 +29,8 @@ const DEATHS: readonly KillPoint[][] = [
   [write('after', 'runs.insert'), write('before', 'approvals.save')],
   [write('after', 'approvals.save')],
 ];
+
+afterAll(removePostgresOfScenarios);
 
 /** Each waits most of its time. */
 const inTurn = limited(3);

@@ -268,6 +268,12 @@ export function postgresTestDatabases(): {
 
 let ofScenarios: ReturnType<typeof reusedDatabases> | undefined;
 
+/** For tests in a process that is killed at its end, in which the server would stay. */
+export async function removePostgresOfScenarios(): Promise<void> {
+  await ofScenarios?.remove();
+  ofScenarios = undefined;
+}
+
 /** A database for one scenario. Its server ends with the process. */
 export async function postgresForScenarios(): Promise<{ url: string; remove(): Promise<void> }> {
   ofScenarios ??= reusedDatabases();

@@ -8,7 +8,7 @@ import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 /**
  * Where the compiled code of the analyzers stays for later starts of the app. Beside the code itself, so that nobody can change it who cannot
- * change the code. What is out of date there is compiled again by whoever loads it: Node compares each source.
+ * change the code. What is out of date there is compiled again when it is loaded: Node compares each source.
  * https://nodejs.org/docs/latest-v24.x/api/module.html#module-compile-cache
  */
 export const KEPT_CODE = `${PACKAGE_ROOT}node_modules/.cache/analyzers`;
@@ -30,7 +30,7 @@ export interface CompiledCode {
  * Lets a process that never reads a pull request compile all analyzers, so that no other one has to. It starts none if that has
  * been done for these sources.
  * @param keptIn a temporary folder takes its place if it cannot be written
- * @param onStarted is told of the process, to be able to stop it
+ * @param onStarted gets the process, to be able to stop it
  * @returns `undefined` if the process failed or was stopped
  */
 export async function compileAnalyzers(

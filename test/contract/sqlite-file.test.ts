@@ -150,7 +150,7 @@ describe('an SQLite file', () => {
     "UPDATE chain_runs SET definition_json = '{'",
     "UPDATE chain_runs SET reason_json = 'no'",
     "UPDATE invocations SET run_id = 'run9'",
-    "INSERT INTO invocations SELECT 'other', run_id, 0, 'x', status, null, 0, null, null, null, null, null, null, null FROM invocations",
+    "INSERT INTO invocations SELECT 'other', run_id, 0, 'x', status, null, 0, null, null, null, null, null, null, null, null FROM invocations",
     "UPDATE chain_runs SET paused = 'yes'",
   ])('itself refuses: %s', async (statement) => {
     const path = join(folder(), 'test.db');

@@ -124,7 +124,12 @@ export async function alone<T>(
   refusal: (server: Server | undefined) => string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const claim = await claimDatabase(url, { clock: systemClock, timeoutMs: 0, onWait() {} });
+  const claim = await claimDatabase(url, {
+    clock: systemClock,
+    timeoutMs: 0,
+    onWait() {},
+    goesOnWithCopy: true,
+  });
   if (!claim.ok) throw new CountersignError('storage.served_by_another', refusal(claim.holder));
   try {
     return await work();

@@ -26,6 +26,8 @@ interface Claiming {
   /** `onLost` is called if another process has taken over because this one was cut off from the database. */
   onLost?: () => void;
   clock: Clock;
+  /** For the command that copies: a copy that is not finished is no reason to refuse the claim. */
+  goesOnWithCopy?: boolean;
 }
 
 /** The place of the process that serves a database. */
@@ -76,7 +78,10 @@ function releasedWith(place: Place, claim: Claim & { ok: true }): Claim & { ok: 
   };
 }
 
-async function placeOfServer(databaseUrl: string, { clock, onLost = () => {} }: Claiming): Promise<Place> {
+async function placeOfServer(
+  databaseUrl: string,
+  { clock, onLost = () => {}, goesOnWithCopy = false }: Claiming,
+): Promise<Place> {
   if (databaseUrl === THROW_AWAY)
     return { claim: async () => ({ ok: true, release() {} }), close: async () => {} };
   if (!isPostgres(databaseUrl)) {
@@ -84,7 +89,7 @@ async function placeOfServer(databaseUrl: string, { clock, onLost = () => {} }: 
     return { claim: async () => claimToServe(path, clock.now()), close: async () => {} };
   }
   const { servingOf } = await import('../adapters/postgres/serving.ts');
-  const serving = servingOf(await postgresPlace(databaseUrl), { clock, onLost });
+  const serving = servingOf(await postgresPlace(databaseUrl), { clock, onLost, goesOnWithCopy });
   return {
     async claim() {
       const claim = await serving.claim();

@@ -7,6 +7,7 @@ import { LOCK } from './lock.ts';
 import type { Place } from './place.ts';
 import { openPool, type Pool, rowsOf } from './pool.ts';
 import { makeOwnTables } from './setup.ts';
+import { refuseUnfinishedCopy } from './unfinished-copy.ts';
 
 const holderSchema = z.object({ pid: z.number(), host: z.string(), since: z.iso.datetime() });
 
@@ -38,16 +39,25 @@ interface Serving {
    *
    * The claim is taken under the lock of all that write, so that no transaction of the process before is open. Its later ones
    * carry a lower fence, and are refused.
+   * @throws CountersignError `storage.unfinished_copy`, also if the copy began after this process opened the database
    */
   claim(): Promise<PostgresClaim>;
   /** For a process that does not want to claim it any more, or has released it. */
   close(): Promise<void>;
 }
 
-/** @param options `onLost`: called once another process has taken over from this one */
+interface Options {
+  clock: Clock;
+  timers?: Timers;
+  /** Called once another process has taken over from this one. */
+  onLost(): void;
+  /** For the command that copies. */
+  goesOnWithCopy?: boolean;
+}
+
 export function servingOf(
   place: Place,
-  { clock, onLost, timers = systemTimers }: { clock: Clock; onLost(): void; timers?: Timers },
+  { clock, onLost, timers = systemTimers, goesOnWithCopy = false }: Options,
 ): Serving {
   const pool = openPool(place);
   const failing = (error: unknown) => postgresFailure(error, place.name);
@@ -59,6 +69,9 @@ export function servingOf(
         const taken = await on(pool, failing, async (connection) => {
           if (!isMade) await makeOwnTables(connection);
           isMade = true;
+          const other = await otherOn(connection);
+          if (other) return other;
+          if (!goesOnWithCopy) await refuseUnfinishedCopy(connection, place.name);
           return take(connection, holder);
         });
         if (!taken.ok) return taken;
@@ -84,14 +97,19 @@ export function servingOf(
   };
 }
 
+/** Who serves the database, if anybody does. Without the lock, because a process that stands by asks a few times a second. */
+async function otherOn(
+  connection: Connection,
+): Promise<{ ok: false; holder: Holder | undefined } | undefined> {
+  const [answer] = await connection.script('SELECT holder FROM serving WHERE until >= clock_timestamp()');
+  const [serving] = rowsOf<{ holder: string | null }>(answer);
+  return serving && { ok: false, holder: holderIn(serving.holder) };
+}
+
 async function take(
   connection: Connection,
   holder: Holder,
 ): Promise<{ ok: true; fence: number } | { ok: false; holder: Holder | undefined }> {
-  // Without the lock, because a process that stands by asks a few times a second.
-  const [before] = await connection.script('SELECT holder FROM serving WHERE until >= clock_timestamp()');
-  const [serving] = rowsOf<{ holder: string | null }>(before);
-  if (serving) return { ok: false, holder: holderIn(serving.holder) };
   await connection.script(`BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; ${LOCK}`);
   try {
     const text = JSON.stringify(holder).replaceAll("'", "''");

@@ -4,6 +4,7 @@ import { openPostgres } from '../../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
 import { servingOf } from '../../../src/adapters/postgres/serving.ts';
+import { COPIED_FROM } from '../../../src/adapters/postgres/unfinished-copy.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at, runState } from '../../support/rows.ts';
@@ -134,5 +135,27 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     for (const [n, storage] of storages.entries()) await insert(storage, `run${n}`);
     const applied = await server.query('SELECT count(*) AS count FROM schema_migrations', databaseOf(url));
     expect(Number(applied[0]?.count)).toBeGreaterThan(0);
+  });
+
+  it('is not served while it is a copy that is not finished, also by a process that opened it before the copy began', async () => {
+    const [app, copying] = [
+      servingOf(placeOf(url), silent),
+      servingOf(placeOf(url), { ...silent, goesOnWithCopy: true }),
+    ];
+    await open();
+    const pool = openPool(placeOf(url));
+    const client = await pool.connect();
+    await client.script(`${COPIED_FROM}; INSERT INTO copied_from VALUES (1, 'x', '{}', '[]', '', NULL)`);
+    await expect(app.claim()).rejects.toMatchObject({ code: 'storage.unfinished_copy' });
+    const copy = await copying.claim();
+    expect(copy).toMatchObject({ ok: true });
+    if (copy.ok) await copy.release();
+    await client.script(`UPDATE copied_from SET finished_at = ''`);
+    client.release(false);
+    await pool.end();
+    const claim = await app.claim();
+    expect(claim).toMatchObject({ ok: true });
+    if (claim.ok) await claim.release();
+    for (const serving of [app, copying]) await serving.close();
   });
 });

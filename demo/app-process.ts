@@ -18,15 +18,18 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the real app in a process of its own, as `npm start` does, and waits until it is ready. */
+/**
+ * Starts the real app in a process of its own, as `npm start` does, and waits until it is ready.
+ * @param databaseUrl a fresh file in the folder by default
+ */
 export async function startAppProcess(
   github: GitHubStandIn,
   folder: string,
   settings: Record<string, string> = {},
+  databaseUrl = `sqlite:${join(folder, 'countersign.db')}`,
 ): Promise<AppProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const databaseUrl = `sqlite:${join(folder, 'countersign.db')}`;
   const artifactsUrl = `file:${join(folder, 'artifacts')}`;
   const logFile = join(folder, 'app.log');
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {

@@ -10,11 +10,14 @@ const { values: options } = parseArgs({
   options: {
     count: { type: 'string', default: '5000' },
     'age-hours': { type: 'string', default: '48' },
+    installations: { type: 'string', default: '1' },
   },
 });
 const HOUR = 3_600_000;
 
-const questions = await manyQuestions(Number(options.count), Number(options['age-hours']) * HOUR);
+const questions = await manyQuestions(Number(options.count), Number(options['age-hours']) * HOUR, {
+  installations: Number(options.installations),
+});
 await questions.harness.advance(600_000);
 questions.reset();
 const before = process.cpuUsage();

@@ -53,7 +53,7 @@ describe('beside 5,000 open questions, a reaction is seen', () => {
     ['within 60 s on a question of the last day', 20 * HOUR, MINUTE],
     ['within 5 min on an older question', 3 * DAY, 5 * MINUTE],
   ])('%s', async (_, age, within) => {
-    used = await manyQuestions(5_000, 2 * DAY, age);
+    used = await manyQuestions(5_000, 2 * DAY, { realAge: age });
     await used.harness.advance(7 * MINUTE + 1_234);
     await react(used.harness, used.number, 'mia');
     await used.harness.advance(within, 0);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,14 +25,10 @@ export const WITHOUT_FORMER_VERSION = hasFormerVersion
   : ' (skipped: this is no checkout with its history)';
 
 /** Writes its files to a folder of their own. They run with the packages of this version. */
-export function checkOutFormerVersion(): { root: string; migrations: string[]; remove(): void } {
+export function checkOutFormerVersion(): { root: string; remove(): void } {
   const root = mkdtempSync(join(tmpdir(), 'countersign-former-'));
   const archive = execFileSync('git', ['archive', COMMIT], { cwd: ROOT, maxBuffer: 1024 ** 3 });
   execFileSync('tar', ['-x', '-C', root], { input: archive });
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-  return {
-    root,
-    migrations: readdirSync(join(root, 'migrations/postgres')),
-    remove: () => rmSync(root, { recursive: true, force: true }),
-  };
+  return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 }

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../src/adapters/postgres/open.ts';
@@ -210,36 +210,34 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
   });
 
   test.skipIf(!hasFormerVersion)(
-    `hand the work over from the former version to this one, and back${WITHOUT_FORMER_VERSION}`,
-    async (context) => {
+    `hand the work over from the former version to this one, which changes its tables meanwhile${WITHOUT_FORMER_VERSION}`,
+    async () => {
       const former = checkOutFormerVersion();
       try {
         const repo = addRepository('octo');
+        const own = { DATABASE_URL: await server.newDatabase() };
         const pulls: Actors[] = [];
         const openOne = async () => {
           const pull = await open(repo, `part-${pulls.length}`, 'countersigned');
           pulls.push(pull);
           await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
         };
-        const old = await fleet.add({}, former.root);
+        const old = await fleet.add(own, former.root);
         await fleet.until('the former version to work', () => old.log.find(saying(WORKS_NOW)));
-        const present = await fleet.add();
+        await openOne();
+        const present = await fleet.add(own);
+        await storage.close();
+        storage = await openPostgres(placeOf(own.DATABASE_URL), { clock: systemClock });
         // This one takes the webhook, and the former one works on it.
+        await openOne();
+        await settled(pulls);
+        expect(present.log.some(saying(WORKS_NOW))).toBe(false);
         await openOne();
         await old.stop();
         await fleet.until('this version to work', () => present.log.find(saying(WORKS_NOW)));
         await openOne();
         await settled(pulls);
-        if (former.migrations.join() !== readdirSync('migrations/postgres').join())
-          context.skip('the way back: the former version refuses to start on newer tables');
-        const again = await fleet.add({}, former.root);
-        await openOne();
-        await present.stop();
-        await fleet.until('the former version to work again', () => again.log.find(saying(WORKS_NOW)));
-        await openOne();
-        await settled(pulls);
         expect(github.merges).toHaveLength(pulls.length);
-        await again.stop();
       } finally {
         former.remove();
       }

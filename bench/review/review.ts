@@ -27,6 +27,8 @@ function contextOf(files: readonly PullRequestFile[]) {
     pullRequestFiles: async () => ({ files: files.map((file) => ({ ...file, headSha })), truncated: false }),
     pullRequest: async () => ({ title: 'Add files', body: '' }),
     file: async () => undefined,
+    // Nothing is around the change.
+    tree: async () => [],
   } as unknown as GitHubReader;
   return { headSha, reader, run: { headSha } };
 }

@@ -67,6 +67,8 @@ function gitHubOf({ title, path, before, after }: SmallPullRequest): GitHubReade
     pullRequestFiles: async () => ({ files: [file], truncated: false }),
     pullRequest: async () => ({ title, body: '' }),
     file: async () => undefined,
+    // Nothing is around the change.
+    tree: async () => [],
     blob: async () => new TextEncoder().encode(after),
   } as unknown as GitHubReader;
 }

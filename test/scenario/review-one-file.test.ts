@@ -196,11 +196,15 @@ async function runOf({ harness }: Reviewed): Promise<string | undefined> {
 
 /** No artifact can be read any more, as after a retention that is short. */
 function withoutArtifacts(real: Storage): Storage {
-  const artifacts = { ...real.read.artifacts, get: async () => undefined };
-  const read = { ...real.read, artifacts };
-  return new Proxy(real, {
+  const artifacts = replaced(real.read.artifacts, 'get', async () => undefined);
+  return replaced(real, 'read', replaced(real.read, 'artifacts', artifacts));
+}
+
+/** The same with one member replaced. No copy, because the members of a storage are not all its own properties. */
+function replaced<T extends object, K extends keyof T>(of: T, member: K, by: T[K]): T {
+  return new Proxy(of, {
     get(target, name) {
-      if (name === 'read') return read;
+      if (name === member) return by;
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? value.bind(target) : value;
     },

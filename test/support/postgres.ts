@@ -81,6 +81,8 @@ function newFolder(durable: boolean, parent = durable ? tmpdir() : memoryFolder(
   return folder;
 }
 
+const endAtSignal = () => process.exit(1);
+
 async function serverIn(
   folder: string,
   { programs, durable }: { programs: string; durable: boolean },
@@ -92,6 +94,8 @@ async function serverIn(
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('exit', endWithThis);
+  // Vitest ends the processes of its tests by a signal, which raises no such event by itself.
+  process.once('SIGTERM', endAtSignal);
   let made = 0;
   let template: Promise<string> | undefined;
 
@@ -184,6 +188,7 @@ async function serverIn(
     },
     async remove() {
       process.off('exit', endWithThis);
+      process.off('SIGTERM', endAtSignal);
       await down('immediate');
       rmSync(folder, { recursive: true, force: true });
     },

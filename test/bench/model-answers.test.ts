@@ -103,7 +103,7 @@ describe('a recorded answer', () => {
     ]);
   });
 
-  test('is told apart, and given, if the prompt has changed since', async () => {
+  test('is given, and counted as one of an older prompt, if the prompt has changed since', async () => {
     const told: Replayed[] = [];
     const source = replay(await record(), (one) => told.push(one));
     expect(await ask(source, 'What is wrong with it?')).toMatchObject({ kind: 'answered' });

@@ -8,7 +8,7 @@ import { Connection, storable } from './connection.ts';
 import { postgresFailure } from './failure.ts';
 import { LOCK } from './lock.ts';
 import { migrations } from './open.ts';
-import type { Place } from './place.ts';
+import { capitalized, type Place } from './place.ts';
 import { openPool, type Pool, rowsOf } from './pool.ts';
 import { appliedTo, migratePostgres } from './setup.ts';
 import { COPIED_FROM } from './unfinished-copy.ts';
@@ -54,7 +54,7 @@ function targetOn(database: TargetDatabase): CopyTarget & { close(): Promise<voi
   return {
     begin: ({ identity, tables }) => inTransaction(database, (on) => begin(on, database, identity, tables)),
     write: (table, rows, reached) => inTransaction(database, (on) => write(on, table, rows, reached)),
-    stored: (cell) => (typeof cell === 'string' ? storable(cell) : cell),
+    stored: (cell) => storable(cell),
     rows: (table) => rowsIn(database, table),
     async finish(tables) {
       await inTransaction(database, (on) => finish(on, database, tables));
@@ -88,7 +88,7 @@ async function begin(
   if (begun && begun.source !== identity) {
     throw new CountersignError(
       'storage.other_copy',
-      `${sentence(place)} holds the copy of another database. Name an empty one.`,
+      `${capitalized(place.name)} holds the copy of another database. Name an empty one.`,
     );
   }
   if (begun?.finished_at) return { finishedAt: begun.finished_at };
@@ -97,7 +97,7 @@ async function begin(
     if (rowsOf<{ rows: number }>(counted)[0]?.rows === (rows[name] ?? 0)) continue;
     throw new CountersignError(
       'storage.not_empty',
-      `${sentence(place)} has rows in ${name} that are not of this copy. Name an empty one.`,
+      `${capitalized(place.name)} has rows in ${name} that are not of this copy. Name an empty one.`,
     );
   }
   if (!begun) {
@@ -231,7 +231,7 @@ async function inTransaction<T>(database: TargetDatabase, work: (on: Connection)
       await connection.script('COMMIT');
       return result;
     } catch (error) {
-      await connection.script('ROLLBACK').catch(() => {});
+      await connection.rollBack();
       throw error;
     }
   });
@@ -260,8 +260,4 @@ async function connect({ pool, place }: Pick<TargetDatabase, 'pool' | 'place'>):
 
 function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ');
-}
-
-function sentence({ name }: Place): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }

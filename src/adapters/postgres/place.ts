@@ -31,3 +31,8 @@ export function placeOf(url: string): Place {
     );
   }
 }
+
+/** A name of a database as the beginning of a sentence. */
+export function capitalized(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+}

@@ -11,6 +11,7 @@ import { TransactionLine } from '../sql/transaction-line.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLost, postgresFailure } from './failure.ts';
 import { LOCK } from './lock.ts';
+import { capitalized } from './place.ts';
 import { type Pool, rowsOf } from './pool.ts';
 
 /**
@@ -140,7 +141,7 @@ export class PostgresStorage implements Storage {
       }
     } catch (error) {
       if (error instanceof CountersignError) throw error;
-      throw new CountersignError('storage.unavailable', `${sentence(this.#name)} does not answer.`, {
+      throw new CountersignError('storage.unavailable', `${capitalized(this.#name)} does not answer.`, {
         cause: error,
       });
     }
@@ -167,7 +168,7 @@ export class PostgresStorage implements Storage {
   }
 
   #isClosed(): CountersignError {
-    return new CountersignError('storage.closed', `${sentence(this.#name)} is closed.`);
+    return new CountersignError('storage.closed', `${capitalized(this.#name)} is closed.`);
   }
 
   readonly #failureOf = (error: unknown) => postgresFailure(error, this.#name);
@@ -310,10 +311,6 @@ export class PostgresStorage implements Storage {
       }
     }
   }
-}
-
-function sentence(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
 /** Tables of which each call is a read of its own. */

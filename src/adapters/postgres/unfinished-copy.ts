@@ -1,5 +1,6 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
+import { capitalized } from './place.ts';
 import { rowsOf } from './pool.ts';
 
 /** What a database is a copy of. It exists only in copies: see `openCopyTarget`. */
@@ -24,7 +25,7 @@ export async function refuseUnfinishedCopy(connection: Connection, name: string)
   if (rowsOf(copies).length === 0) return;
   throw new CountersignError(
     'storage.unfinished_copy',
-    `${name.charAt(0).toUpperCase()}${name.slice(1)} is a copy that is not finished. Run countersign db copy as before, which goes on with ` +
+    `${capitalized(name)} is a copy that is not finished. Run countersign db copy as before, which goes on with ` +
       'it, or use another database.',
   );
 }

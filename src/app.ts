@@ -113,7 +113,7 @@ async function start<Intake extends { close(): Promise<void> }>(
   openIntake: (platform: Platform, outagePolicy: OutagePolicy) => Promise<Intake>,
 ): Promise<{ intake: Intake; running: Running }> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
-  const platform = await openPlatform(config, source, givenLog, overrides);
+  const platform = await openPlatform(config, source, givenLog, overrides, sharing?.turn.share);
   const { storage, queue, metrics, log } = platform;
   const mergingIsOff = config.merging === 'off';
   if (mergingIsOff) log.warn({}, MERGING_IS_OFF);
@@ -125,7 +125,7 @@ async function start<Intake extends { close(): Promise<void> }>(
     throw error;
   });
   try {
-    const begin = () => startEngine(platform, outagePolicy, overrides);
+    const begin = () => startEngine(platform, outagePolicy, { overrides, isShared: sharing !== undefined });
     const engine = sharing ? inItsTurn(sharing, begin, log) : { settle: async () => {}, ...(await begin()) };
     const running: Running = {
       storage,
@@ -177,8 +177,8 @@ function inItsTurn(
 async function startEngine(
   platform: Platform,
   outagePolicy: OutagePolicy,
-  overrides: SkillOverrides,
-): ReturnType<typeof createSkills> {
+  { overrides, isShared }: { overrides: SkillOverrides; isShared: boolean },
+): Promise<{ stop(): Promise<void> }> {
   const { config, storage, queue, clock } = platform;
   const skills = await createSkills(config, platform, overrides);
   const parts = buildEngine(platform, skills);
@@ -196,7 +196,13 @@ async function startEngine(
     if (config.skillIndexes) await queue.enqueue(tx, indexCheckJob(clock.now()));
     if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
   });
-  return skills;
+  const stopFollowing = isShared ? parts.followOthers() : () => {};
+  return {
+    async stop() {
+      stopFollowing();
+      await skills.stop();
+    },
+  };
 }
 
 /** By the name that redaction shows. */

@@ -97,10 +97,12 @@ async function serveAlone(config: AppConfig, log: Log, timeoutMs: number): Promi
   }
 }
 
-/** Several processes share a database of PostgreSQL: each does its part at once, but only one works (ADR 69). */
+/** Several processes share a database of PostgreSQL, and divide the work (ADR 73). */
 async function serveShared(config: AppConfig, log: Log): Promise<Served> {
-  const { worker } = config.roles ?? ALL_ROLES;
-  const turn = worker ? await awaitTurn(config.databaseUrl, { log, onLost: endAtOnce }) : NO_TURN;
+  const { worker, scheduler } = config.roles ?? ALL_ROLES;
+  const does = { installations: worker, ownWork: scheduler };
+  const turn =
+    worker || scheduler ? await awaitTurn(config.databaseUrl, { does, log, onLost: endAtOnce }) : NO_TURN;
   try {
     const app = await startApp(config, log, { intake: {} }, { turn, onFailed: endAtOnce });
     return { app, release: turn.end };

@@ -33,7 +33,9 @@ export const ENGINES: Readonly<Record<string, Start>> = {
     });
     return {
       send: (id) =>
-        storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: id, payload: { runId: id } })),
+        storage.transaction((tx) =>
+          queue.enqueue(tx, { kind: 'wake', installationId: null, key: id, payload: { runId: id } }),
+        ),
       async stop() {
         await queue.idle();
         await queue.stop(1_000);

@@ -40,7 +40,7 @@ export async function copyDatabase(
         await takeInbox(from, onWarning);
         const fence = fences.get(to);
         if (fence === undefined) throw new Error('the database is claimed without a fence');
-        const target = await openCopyTarget(place, { clock: systemClock, fence });
+        const target = await openCopyTarget(place, { clock: systemClock, fence: fence.serving });
         if ('pending' in target)
           throw new CountersignError('cli.older_database', olderDatabase(shown.to, target.pending));
         const source = openCopySource(path);

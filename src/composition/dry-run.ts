@@ -214,7 +214,9 @@ export async function play({
         await queue.idle();
         const at = clock.now();
         for (const event of eventsOf(one, { ...where, ...happen(one, at), nth, at })) {
-          await enqueue([{ kind: 'event', key: repositoryKey(id), payload: { event } }]);
+          await enqueue([
+            { kind: 'event', installationId: INSTALLATION, key: repositoryKey(id), payload: { event } },
+          ]);
           await queue.idle();
           told.push(event);
         }
@@ -264,7 +266,12 @@ export async function play({
       const all = events.flatMap((one, nth) => eventsOf(one, { ...where, nth, at: clock.now() }));
       several.set(number, all);
       // With one key, so that they are handled one after the other.
-      return all.map((event) => ({ kind: 'event', key: pullRequestKey(id, number), payload: { event } }));
+      return all.map((event) => ({
+        kind: 'event',
+        installationId: INSTALLATION,
+        key: pullRequestKey(id, number),
+        payload: { event },
+      }));
     }
 
     /** The schedule of the chain, or somebody who fires it. */

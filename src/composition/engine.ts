@@ -53,6 +53,8 @@ export interface EngineParts {
   notify: JobRunner<'notify'>;
   chains: JobRunner<'chains'>;
   schedules: JobRunner<'schedules'>;
+  /** Notices what other processes change that work beside this one. @returns stops it */
+  followOthers(): () => void;
   /** Runs that are over and not in a trace yet; `undefined` if no traces are sent. */
   ended: EndedRuns | undefined;
 }
@@ -140,6 +142,7 @@ export function buildEngine(
   return {
     engine,
     ended,
+    followOthers: () => storedChains.follow(platform.timers, () => listening.forget()),
     configuration,
     writers,
     onEvent: (event, cause) => onEvent(eventDeps, event, cause),

@@ -17,6 +17,7 @@ import type { Chat } from '../ports/chat.ts';
 import type { AnsweredRequest } from '../ports/github.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Storage } from '../ports/storage.ts';
+import type { WorkShare } from '../ports/work-share.ts';
 import { openBlobs } from './blobs.ts';
 import { isPostgres, openStorage } from './storage.ts';
 
@@ -59,11 +60,13 @@ export interface PlatformOverrides {
   blobs?: (real: Blobs) => Blobs;
 }
 
+/** @param share of a process that divides the work with others */
 export async function openPlatform(
   config: BaseConfig,
   source: OctokitSource,
   givenLog: Log,
   overrides: PlatformOverrides,
+  share?: WorkShare,
 ): Promise<Platform> {
   const clock = overrides.clock ?? systemClock;
   const log = withoutRepeats(redactedLog(givenLog), clock);
@@ -107,6 +110,7 @@ export async function openPlatform(
       log,
       random,
       worksAlone: isPostgres(config.databaseUrl),
+      ...(share && { share }),
       ...(config.workers && { concurrency: config.workers.others, reviews: config.workers.reviews }),
       ...(overrides.pollMs === undefined ? {} : { pollMs: overrides.pollMs }),
     }),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Duties } from '../adapters/postgres/sharing.ts';
 import { claimToServe, type Holder } from '../adapters/sqlite/serving.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { CountersignError, messageOf } from '../core/errors.ts';
@@ -11,7 +12,10 @@ import {
   TURN_UNKNOWN,
   WORKS_NOW,
   waitingFor,
+  worksForFewer,
+  worksForMore,
 } from '../messages/cli/process.ts';
+import type { WorkShare } from '../ports/work-share.ts';
 import { fences, isPostgres, postgresPlace, sqlitePath, THROW_AWAY } from './storage.ts';
 
 /** How often a process checks whether the previous one has released the database, in milliseconds. */
@@ -26,12 +30,18 @@ interface Claiming {
   /** `onLost` is called if another process has taken over because this one was cut off from the database. */
   onLost?: () => void;
   clock: Clock;
+  /** Works beside other processes that do, too. */
+  beside?: {
+    does: Duties;
+    onDivided(change: { gained: readonly number[]; left: readonly number[] }): void;
+  };
   /** For the command that copies: a copy that is not finished is no reason to refuse the claim. */
   goesOnWithCopy?: boolean;
 }
 
-/** The place of the process that serves a database. */
+/** The place of the process that serves a database, or of those that do so side by side. */
 interface Place {
+  share?: WorkShare | undefined;
   claim(): Promise<Claim>;
   close(): Promise<void>;
 }
@@ -80,7 +90,7 @@ function releasedWith(place: Place, claim: Claim & { ok: true }): Claim & { ok: 
 
 async function placeOfServer(
   databaseUrl: string,
-  { clock, onLost = () => {}, goesOnWithCopy = false }: Claiming,
+  { clock, onLost = () => {}, beside, goesOnWithCopy = false }: Claiming,
 ): Promise<Place> {
   if (databaseUrl === THROW_AWAY)
     return { claim: async () => ({ ok: true, release() {} }), close: async () => {} };
@@ -89,8 +99,14 @@ async function placeOfServer(
     return { claim: async () => claimToServe(path, clock.now()), close: async () => {} };
   }
   const { servingOf } = await import('../adapters/postgres/serving.ts');
-  const serving = servingOf(await postgresPlace(databaseUrl), { clock, onLost, goesOnWithCopy });
+  const serving = servingOf(await postgresPlace(databaseUrl), {
+    clock,
+    onLost,
+    goesOnWithCopy,
+    ...(beside && { beside }),
+  });
   return {
+    share: serving.share,
     async claim() {
       const claim = await serving.claim();
       if (!claim.ok) return claim;
@@ -137,10 +153,15 @@ function lost(log: Log, onLost: () => void): void {
   onLost();
 }
 
-/** When a process works that shares its database with others. One of them works at a time. */
+/**
+ * When a process works that shares its database with others: at once beside others of this version, and only after one that serves it
+ * alone.
+ */
 export interface Turn {
   /** Resolves once this process may work. Stays pending if it is ended before. */
   comes: Promise<void>;
+  /** Which part of the work is its own then; `undefined` if it never works. */
+  share: WorkShare | undefined;
   /** Why this process does not work, for people; `undefined` once it does, and if it never should. */
   whyNot(): string | undefined;
   /** Lets another process take its turn, or stops waiting for it. */
@@ -150,6 +171,7 @@ export interface Turn {
 /** The turn of a process that never works, but receives webhooks or shows pages. */
 export const NO_TURN: Turn = {
   comes: new Promise(() => {}),
+  share: undefined,
   whyNot: () => undefined,
   async end() {},
 };
@@ -160,9 +182,19 @@ export const NO_TURN: Turn = {
  */
 export async function awaitTurn(
   databaseUrl: string,
-  { log, onLost }: { log: Log; onLost(): void },
+  { does, log, onLost }: { does: Duties; log: Log; onLost(): void },
 ): Promise<Turn> {
-  const place = await placeOfServer(databaseUrl, { clock: systemClock, onLost: () => lost(log, onLost) });
+  const place = await placeOfServer(databaseUrl, {
+    clock: systemClock,
+    onLost: () => lost(log, onLost),
+    beside: {
+      does,
+      onDivided({ gained, left }) {
+        if (gained.length > 0) log.info({ installations: gained }, worksForMore(gained));
+        if (left.length > 0) log.info({ installations: left }, worksForFewer(left));
+      },
+    },
+  });
   const ending = new AbortController();
   const came = Promise.withResolvers<void>();
   let claim: (Claim & { ok: true }) | undefined;
@@ -198,6 +230,7 @@ export async function awaitTurn(
   const waiting = wait();
   return {
     comes: came.promise,
+    share: place.share,
     whyNot: () => reason,
     async end() {
       ending.abort();

@@ -1,4 +1,5 @@
 import type { Place } from '../adapters/postgres/place.ts';
+import type { Fence } from '../adapters/postgres/serving.ts';
 import { openSqlite, openThrowAwaySqlite } from '../adapters/sqlite/open.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
@@ -12,7 +13,7 @@ export const THROW_AWAY = 'sqlite::memory:';
  * The fences with which this thread serves databases of PostgreSQL, by address. Every storage that the thread opens carries its
  * fence, so that none of them can forget it.
  */
-export const fences = new Map<string, number>();
+export const fences = new Map<string, Fence>();
 
 export function isPostgres(databaseUrl: string): boolean {
   return /^postgres(ql)?:/.test(databaseUrl);

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { isPostgresUrl } from './addresses.ts';
 import { optionalText } from './fields.ts';
 
-/** What a process does; `worker` includes schedules. */
-export const ROLES = ['web', 'worker', 'studio'] as const;
+/** What a process does. Without a `scheduler`, the workers do what belongs to no installation, too. */
+export const ROLES = ['web', 'worker', 'scheduler', 'studio'] as const;
 type Role = (typeof ROLES)[number];
 export type Roles = Readonly<Record<Role, boolean>>;
 
-export const ALL_ROLES: Roles = { web: true, worker: true, studio: true };
+export const ALL_ROLES: Roles = { web: true, worker: true, scheduler: true, studio: true };
 
 export const rolesSchema = z
   .object({ ROLE: optionalText, DATABASE_URL: optionalText })
@@ -27,7 +27,7 @@ export const rolesSchema = z
     return { roles };
   });
 
-const NONE: Roles = { web: false, worker: false, studio: false };
+const NONE: Roles = { web: false, worker: false, scheduler: false, studio: false };
 
 function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);

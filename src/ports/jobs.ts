@@ -104,6 +104,11 @@ export const JOB_KINDS = Object.keys(JOB_PAYLOADS) as readonly JobKind[];
 export type JobPayload<K extends JobKind> = z.output<(typeof JOB_PAYLOADS)[K]>;
 
 interface Enqueued {
+  /**
+   * Whose work it is: one process at a time does the work of an installation, and so knows what is left of its budget at GitHub.
+   * `null` for the app's own work, which is not about any one of them.
+   */
+  installationId: number | null;
   /** Jobs with the same key never run at the same time. */
   key: string;
   /** Default: now. */
@@ -209,26 +214,44 @@ export type JobRunners = { readonly [K in JobKind]: JobRunner<K> };
 
 /** The job that compares all installations with what was seen. It repeats itself, and this brings it forward. */
 export function reconcileJob(runAt: Date): NewJob {
-  return { kind: 'reconcile', key: 'reconcile', payload: { of: 'installations' }, runAt, coalesce: true };
+  return {
+    kind: 'reconcile',
+    installationId: null,
+    key: 'reconcile',
+    payload: { of: 'installations' },
+    runAt,
+    coalesce: true,
+  };
 }
 
 /** The job for an event about a pull request without a delivery. */
 export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {
-  return { kind: 'event', key: pullRequestKey(event.repository.id, event.pull_request), payload: { event } };
+  return {
+    kind: 'event',
+    installationId: event.installation_id,
+    key: pullRequestKey(event.repository.id, event.pull_request),
+    payload: { event },
+  };
 }
 
 /** The job for an event without a delivery that need not be about a pull request. */
 export function repositoryEventJob(event: RepositoryEvent & { pull_request: number | null }): NewJob {
   const { pull_request: number, repository } = event;
   return number === null
-    ? { kind: 'event', key: repositoryKey(repository.id), payload: { event } }
+    ? {
+        kind: 'event',
+        installationId: event.installation_id,
+        key: repositoryKey(repository.id),
+        payload: { event },
+      }
     : eventJob({ ...event, pull_request: number } as RepositoryEvent & { pull_request: number });
 }
 
 /** The job that notifies people of an open question, and shows whom it notified. */
-export function notifyJob({ id, runId }: { id: string; runId: string }): NewJob {
+export function notifyJob({ id, runId }: { id: string; runId: string }, installationId: number): NewJob {
   return {
     kind: 'notify',
+    installationId,
     key: `notify:${id}`,
     payload: { run_id: runId, approval_id: id },
     coalesce: true,

@@ -190,7 +190,9 @@ export interface Deliveries {
    */
   record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
   /** Recorded deliveries that have no job yet, oldest first. Each is returned only once. */
-  claimUnqueued(most: number): Promise<{ id: number; queueKey: string; receivedAt: Date }[]>;
+  claimUnqueued(
+    most: number,
+  ): Promise<{ id: number; queueKey: string; installationId: number | null; receivedAt: Date }[]>;
   /** The arrival time of the oldest delivery without a job. */
   oldestToQueue(): Promise<Date | undefined>;
   /**
@@ -588,6 +590,8 @@ export interface Jobs {
       payload: string;
       runAt: Date;
       worth?: number;
+      /** Left out or `null` for the app's own work. */
+      installationId?: number | null;
       lease?: { token: string; until: Date };
     }[]
   ): Promise<JobRow[]>;
@@ -604,13 +608,14 @@ export interface Jobs {
    * first due, and never
    * two with the same key at a time, whichever process holds the other. Expired leases are lost at this point, and their jobs count one more
    * attempt, unless `endsLeases` is false.
+   * @param options.worker only jobs of the installations that this process has the leases of
    */
   claim(
     now: Date,
     leaseUntil: Date,
     leaseToken: string,
     limit: number,
-    options?: { reviews?: number; endsLeases?: boolean },
+    options?: { reviews?: number; endsLeases?: boolean; worker?: string | undefined },
   ): Promise<JobRow[]>;
   /** Whether a worker is running a job with this key. */
   isUnderWay(key: string): Promise<boolean>;
@@ -626,15 +631,15 @@ export interface Jobs {
    * counters, and this one is deleted.
    */
   retry(id: number, leaseToken: string, runAt: Date, counted: Counted): Promise<boolean>;
-  /** The tokens of all current leases. */
-  leaseTokens(): Promise<string[]>;
+  /** The tokens of all current leases, or of those on jobs of the worker's installations. */
+  leaseTokens(worker?: string): Promise<string[]>;
   /**
-   * Ends every lease under this token, whose holder is known to be dead. Returns its jobs, which count one
-   * more attempt.
+   * Ends every lease under this token, whose holder is known to be dead, or those on jobs of the worker's installations. Returns the
+   * jobs, which count one more attempt.
    */
-  release(leaseToken: string): Promise<JobRow[]>;
-  /** When the next waiting job is due, after the given time. */
-  nextDue(after: Date): Promise<Date | undefined>;
+  release(leaseToken: string, worker?: string): Promise<JobRow[]>;
+  /** When the next waiting job is due, after the given time; or the next one of the worker's installations. */
+  nextDue(after: Date, worker?: string): Promise<Date | undefined>;
   /**
    * How many jobs are due by then or running, and how many deliveries have no job yet; each counted up to
    * `MOST_COUNTED`.

@@ -73,13 +73,13 @@ export function deliveriesContract(open: OpenDatabase): void {
       const [a, b] = await record(delivery('g1', { queueKey: 'a' }), delivery('g2', { queueKey: 'b' }));
       const [, d] = await record(
         delivery('g2', { queueKey: 'c' }),
-        delivery('g3', { queueKey: 'd', receivedAt: at(1) }),
+        delivery('g3', { queueKey: 'd', installationId: 7, receivedAt: at(1) }),
       );
       expect(await claimUnqueued(2)).toEqual([
-        { id: a?.id, queueKey: 'a', receivedAt: at(0) },
-        { id: b?.id, queueKey: 'b', receivedAt: at(0) },
+        { id: a?.id, queueKey: 'a', installationId: 7, receivedAt: at(0) },
+        { id: b?.id, queueKey: 'b', installationId: 7, receivedAt: at(0) },
       ]);
-      expect(await claimUnqueued(2)).toEqual([{ id: d?.id, queueKey: 'd', receivedAt: at(1) }]);
+      expect(await claimUnqueued(2)).toEqual([{ id: d?.id, queueKey: 'd', installationId: 7, receivedAt: at(1) }]);
       expect(await claimUnqueued(2)).toEqual([]);
     });
 

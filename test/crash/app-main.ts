@@ -15,7 +15,13 @@ const watch = createWatch();
 const log = createLog(read.config.logLevel);
 const endAtOnce = () => process.exit(1);
 const { databaseUrl } = read.config;
-const turn = isPostgres(databaseUrl) ? await awaitTurn(databaseUrl, { log, onLost: endAtOnce }) : undefined;
+const turn = isPostgres(databaseUrl)
+  ? await awaitTurn(databaseUrl, {
+      does: { installations: true, ownWork: true },
+      log,
+      onLost: endAtOnce,
+    })
+  : undefined;
 const app = await startApp(
   read.config,
   log,

@@ -34,7 +34,7 @@ export async function store(scene: Scene, chain: Partial<StoredChain> & { name: 
   };
   await scene.app.storage.transaction(async (tx) => {
     await tx.chains.put(row);
-    await scene.app.queue.enqueue(tx, { kind: 'chains', key: 'chains', payload: {} });
+    await scene.app.queue.enqueue(tx, { kind: 'chains', installationId: null, key: 'chains', payload: {} });
   });
   await scene.settle();
 }

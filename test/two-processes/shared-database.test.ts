@@ -11,11 +11,13 @@ import { type Actors, openWithActors } from '../chaos/actors.ts';
 import { problemsOf } from '../chaos/compare.ts';
 import { draw } from '../chaos/draw.ts';
 import { STORIES, type StoryName } from '../chaos/story.ts';
+import type { AppProcess } from '../crash/app-process.ts';
 import { withoutReview } from '../crash/stories.ts';
 import { redeliverUnanswered } from '../crash/supervisor.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { hasPgBouncer, startPgBouncer, WITHOUT_PGBOUNCER } from '../support/pgbouncer.ts';
 import {
+  databaseOf,
   type PostgresServer,
   postgresPrograms,
   startPostgres,
@@ -70,6 +72,9 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
   });
   afterAll(() => server?.remove());
 
+  const installations = new Map<string, number>();
+  const installationOf = (repo: string) => installations.get(repo) ?? 0;
+
   function addRepository(owner: string): string {
     github.addOrganization(owner);
     github.addRepository({
@@ -78,7 +83,7 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
       files: { 'README.md': '# App\n', ...withoutReview.base },
       collaborators: { mia: 'maintain', max: 'admin', ada: 'write', will: 'write' },
     });
-    github.installApp(owner);
+    installations.set(`${owner}/app`, github.installApp(owner));
     return `${owner}/app`;
   }
 
@@ -106,50 +111,91 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
 
   const saying = (text: string) => (line: string) => line.includes(text);
 
-  test('go on with the work of the one that is killed, and take webhooks while they stand by', async () => {
-    const repo = addRepository('octo');
-    const first = await fleet.add();
-    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
-    const second = await fleet.add();
-    await fleet.until('the second to stand by', () =>
-      second.log.find(saying('standing by: another process (pid')),
+  /** The process that does the work of the repository's installation, and the others. */
+  async function ownerOf(repo: string): Promise<{ owner: AppProcess; others: AppProcess[] }> {
+    const owner = await fleet.until('a process to do the work of the installation', async () => {
+      const holders = await leases();
+      return fleet.running.find(({ pid }) => holders.get(installationOf(repo)) === pid);
+    });
+    return { owner, others: fleet.running.filter((one) => one !== owner) };
+  }
+
+  /** By the id of the installation: the process that has its lease. */
+  async function leases(): Promise<Map<number, number>> {
+    const rows = await server.query(
+      'SELECT installation_id, holder FROM installation_leases JOIN workers ON workers.id = worker',
+      databaseOf(databaseUrl),
     );
-    expect(second.log.find(saying(`pid ${first.pid} on `))).toBeDefined();
+    return new Map(
+      rows.map((row) => [Number(row.installation_id), JSON.parse(String(row.holder)).pid as number]),
+    );
+  }
+
+  const works = (app: AppProcess) =>
+    fleet.until('the process to work', () => app.log.find(saying(WORKS_NOW)));
+
+  test('divide the installations between them, each of which is worked on by one', async () => {
+    const first = await fleet.add();
+    await works(first);
+    const repositories = ['octo', 'hexa', 'tri'].map(addRepository);
+    const pulls: Actors[] = [];
+    for (const repo of repositories) pulls.push(await open(repo, 'one', 'countersigned'));
+    await settled(pulls);
+    await works(await fleet.add());
+    // By chance, the second may get none of the first three.
+    for (let n = 0; new Set((await leases()).values()).size < 2; n++) {
+      const pull = await open(addRepository(`more-${n}`), 'one', 'countersigned');
+      pulls.push(pull);
+      await settled([pull]);
+    }
+    for (const repo of repositories) pulls.push(await open(repo, 'two', 'countersigned'));
+    await settled(pulls);
+    const had = (app: AppProcess) => app.log.some(saying('this process now does the work of installation'));
+    expect(fleet.running.map(had)).toEqual([true, true]);
+    expect(github.merges).toHaveLength(pulls.length);
+  });
+
+  test('go on with the work of the one that is killed', async () => {
+    const repo = addRepository('octo');
+    await works(await fleet.add());
+    await works(await fleet.add());
     const pull = await open(repo, 'one', 'countersigned');
     await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
-    first.kill();
-    await first.gone;
+    const { owner } = await ownerOf(repo);
+    owner.kill();
+    await owner.gone;
     await settled([pull]);
-    expect(second.log.some(saying(WORKS_NOW))).toBe(true);
   });
 
   test('go on at once with the work of the one that stops', async () => {
     const repo = addRepository('octo');
-    const first = await fleet.add();
-    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
-    const second = await fleet.add();
-    const ready = async () =>
-      (await (await fetch(new URL('/readyz', second.url))).json()) as { warnings?: string[] };
-    expect((await ready()).warnings).toEqual([
-      expect.stringContaining(`standing by: another process (pid ${first.pid} on`),
-    ]);
-    await first.stop();
-    await fleet.until('the second to work', () => second.log.find(saying(WORKS_NOW)));
-    expect((await ready()).warnings).toBeUndefined();
-    await settled([await open(repo, 'one', 'countersigned')]);
+    await works(await fleet.add());
+    await works(await fleet.add());
+    const pulls = [await open(repo, 'one', 'countersigned')];
+    await settled(pulls);
+    const { owner, others } = await ownerOf(repo);
+    await owner.stop();
+    await fleet.until('the other to have the lease', async () =>
+      (await leases()).get(installationOf(repo)) === others[0]?.pid ? true : undefined,
+    );
+    pulls.push(await open(repo, 'two', 'countersigned'));
+    await settled(pulls);
   });
 
   test('do nothing twice when one gets no processor time for longer than its lease', async () => {
     const repo = addRepository('octo');
-    const first = await fleet.add();
-    await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
-    const second = await fleet.add();
+    await works(await fleet.add());
+    await works(await fleet.add());
     const pull = await open(repo, 'one', 'countersigned');
-    process.kill(first.pid ?? 0, 'SIGSTOP');
-    await fleet.until('the second to work', () => second.log.find(saying(WORKS_NOW)));
-    process.kill(first.pid ?? 0, 'SIGCONT');
-    expect(await first.gone).toEqual({ code: 1, signal: null });
-    expect(first.log.some(saying(SERVED_BY_ANOTHER_NOW))).toBe(true);
+    await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
+    const { owner, others } = await ownerOf(repo);
+    process.kill(owner.pid ?? 0, 'SIGSTOP');
+    await fleet.until('the other to have the lease', async () =>
+      (await leases()).get(installationOf(repo)) === others[0]?.pid ? true : undefined,
+    );
+    process.kill(owner.pid ?? 0, 'SIGCONT');
+    expect(await owner.gone).toEqual({ code: 1, signal: null });
+    expect(owner.log.some(saying(SERVED_BY_ANOTHER_NOW))).toBe(true);
     await settled([pull]);
   });
 
@@ -167,10 +213,9 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
         const pull = await open(repo, 'one', 'countersigned');
         await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
         network.cut();
-        const second = await fleet.add();
+        await fleet.add();
         await pull.goOn();
         await settled([pull]);
-        expect(second.log.some(saying(WORKS_NOW))).toBe(true);
         expect(first.log.some(saying(SERVED_BY_ANOTHER_NOW))).toBe(false);
         network.heal(old);
         expect(await first.gone).toEqual({ code: 1, signal: null });
@@ -195,17 +240,16 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
       NODE_OPTIONS: `--import=${new URL('shifted-clock.ts', import.meta.url)}`,
       COUNTERSIGN_CLOCK_AHEAD_MS: String(aheadMs),
     });
-    await fleet.until('the second to stand by', () => second.log.find(saying('standing by: another')));
-    // The one whose clock is wrong takes these webhooks, and the other one works.
+    await works(second);
+    // The one whose clock is wrong takes these webhooks, whoever works on them.
     const pulls = [await open(repo, 'one', 'countersigned')];
     await settled(pulls);
-    expect(second.log.some(saying(WORKS_NOW))).toBe(false);
     pulls.push(await open(repo, 'two', 'countersigned'));
     await fleet.until('people to act', async () => (await pulls[1]?.goOn()) || undefined);
-    first.kill();
-    await first.gone;
+    const { owner } = await ownerOf(repo);
+    owner.kill();
+    await owner.gone;
     await settled(pulls);
-    expect(second.log.some(saying(WORKS_NOW))).toBe(true);
     expect(github.merges.map(({ number }) => number).sort()).toEqual(pulls.map(({ number }) => number));
   });
 
@@ -293,22 +337,25 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     }
   });
 
-  test('have the roles of their settings: one takes webhooks, one works', async () => {
+  test('have the roles of their settings: one takes webhooks, one works, one does what belongs to no installation', async () => {
     const repo = addRepository('octo');
     const worker = await fleet.add({ ROLE: 'worker' });
+    const scheduler = await fleet.add({ ROLE: 'scheduler' });
     const web = await fleet.add({ ROLE: 'web' });
     expect(await send(worker.url, {}, Buffer.from('{}'))).toBe(503);
     await settled([await open(repo, 'one', 'countersigned')]);
     expect(web.log.some(saying(WORKS_NOW))).toBe(false);
+    const divided = await leases();
+    expect([divided.get(0), divided.get(installationOf(repo))]).toEqual([scheduler.pid, worker.pid]);
     const pages = await Promise.all([worker, web].map(({ url }) => fetch(new URL('/', url))));
     expect(pages.map(({ status }) => status)).toEqual([404, 404]);
   });
 
-  test('show in Studio of one that stands by what the one that works does, as it happens', async () => {
+  test('show in Studio of one that does not work what the one that works does, as it happens', async () => {
     const repo = addRepository('octo');
     const first = await fleet.add();
     await fleet.until('the first to work', () => first.log.find(saying(WORKS_NOW)));
-    const second = await fleet.add({ STUDIO: 'on', STUDIO_PUBLIC: 'read' });
+    const second = await fleet.add({ ROLE: 'web,studio', STUDIO: 'on', STUDIO_PUBLIC: 'read' });
     const pull = await open(repo, 'one', 'countersigned');
     const page = async (path: string) => (await fetch(new URL(path, second.url))).text();
     const run = await fleet.until('the run', async () => /run_\w+/.exec(await page('/runs'))?.[0]);

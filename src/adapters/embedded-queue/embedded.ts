@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { type Job, type JobKind, type NewJob, REVIEW, worthOf } from '../../ports/jobs.ts';
 import type { Queue, Slots, Worker } from '../../ports/queue.ts';
 import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
+import type { WorkShare } from '../../ports/work-share.ts';
 import { type AttemptOptions, attempt, type Disposition } from './attempt.ts';
 import { isOfDeadProcess, isOfProcess, leaseToken, thisProcess } from './owner.ts';
 
@@ -29,10 +30,12 @@ export interface EmbeddedQueueOptions {
   /** From 0 up to 1, for the jitter of the backoff. */
   random?: () => number;
   /**
-   * Whether no other process works on the database while this queue does. Then the leases of others are of the past, wherever
+   * Whether no other process works on what this queue may claim. Then the leases of others are of the past, wherever
    * those processes ran, and their jobs need not wait for the end of the leases.
    */
   worksAlone?: boolean;
+  /** What this process does of the work, beside other processes. Without it, everything. */
+  share?: WorkShare;
 }
 
 /**
@@ -72,6 +75,7 @@ class EmbeddedQueue implements Queue {
   readonly #pollMs: number;
   readonly #attempt: AttemptOptions;
   readonly #worksAlone: boolean;
+  readonly #share: WorkShare | undefined;
   readonly #owner = thisProcess();
 
   #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new';
@@ -123,6 +127,7 @@ class EmbeddedQueue implements Queue {
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 1_000;
     this.#worksAlone = options.worksAlone ?? false;
+    this.#share = options.share;
     const { clock, log, maxAttempts = 8, random = Math.random } = options;
     this.#attempt = { clock, log, maxAttempts, random };
   }
@@ -152,7 +157,12 @@ class EmbeddedQueue implements Queue {
     const now = this.#clock.now();
     const token = leaseToken(this.#owner);
     const leaseUntil = new Date(now.getTime() + this.#leaseMs);
-    const rows = await tx.jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases: false });
+    const { worker: of } = this.#share ?? {};
+    const rows = await tx.jobs.claim(now, leaseUntil, token, others, {
+      reviews,
+      endsLeases: false,
+      worker: of,
+    });
     const claimed = rows.filter(isReview).length;
     const mayLeaveSome =
       (reviews > 0 && claimed === reviews) || (others > 0 && rows.length - claimed === others);
@@ -287,13 +297,15 @@ class EmbeddedQueue implements Queue {
    */
   async #insert(tx: Tx, jobs: readonly NewJob[], { takes }: { takes: boolean }): Promise<boolean> {
     const now = this.#clock.now();
-    const mayTake = takes && this.#worker !== undefined && !this.#backlog && this.#state === 'working';
+    const isAtWork = this.#worker !== undefined && this.#state === 'working';
+    // Beside other processes, only the claim knows whose installation it is.
+    const mayTake = takes && isAtWork && !this.#backlog && this.#share === undefined;
     const asked = jobs.filter(({ coalesce, runAt = now }) => coalesce || (mayTake && runAt <= now));
     const known = await tx.jobs.ofKeys([...new Set(asked.map(({ key }) => key))]);
     const rows: Parameters<Tx['jobs']['insert']> = [];
     const forward = new Map<JobRow, Date>();
     for (const job of jobs) {
-      const { kind, key, payload, runAt = now, coalesce = false } = job;
+      const { kind, key, payload, installationId, runAt = now, coalesce = false } = job;
       const isSame = (other: { kind: string; key: string }) => other.kind === kind && other.key === key;
       // The job to bring forward may be an earlier one of this call.
       const sameNew = coalesce ? rows.filter(isSame) : [];
@@ -301,7 +313,14 @@ class EmbeddedQueue implements Queue {
       for (const row of sameNew) if (row.runAt > runAt) row.runAt = runAt;
       for (const row of same) if ((forward.get(row) ?? row.runAt) > runAt) forward.set(row, runAt);
       if (sameNew.length + same.length > 0) continue;
-      rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt, worth: worthOf(job) });
+      rows.push({
+        kind,
+        key,
+        payload: JSON.stringify(payload ?? null),
+        runAt,
+        worth: worthOf(job),
+        installationId,
+      });
     }
     const free = mayTake ? this.#free() : { others: 0, reviews: 0 };
     const token = leaseToken(this.#owner);
@@ -370,6 +389,11 @@ class EmbeddedQueue implements Queue {
     this.#worker = worker;
     this.#pollTimer = setInterval(() => this.#poll(), Math.min(this.#pollMs, this.#leaseMs / 3));
     this.#poll();
+    this.#share?.begin(() => {
+      // Whoever held jobs of those installations has ended.
+      this.#deadReleased = false;
+      this.#poll();
+    });
   }
 
   hasRoomFor(jobs: number): boolean {
@@ -393,6 +417,7 @@ class EmbeddedQueue implements Queue {
     if (this.#state === 'new') this.#state = 'stopped';
     if (this.#state !== 'working') return;
     this.#state = 'stopping';
+    this.#share?.retire();
     await this.#turning;
     await this.#untilIdle(ms);
     for (const work of this.#underWay) {
@@ -426,6 +451,7 @@ class EmbeddedQueue implements Queue {
       try {
         await this.#turn(worker);
       } catch (error) {
+        this.#deadReleased = false;
         this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
       }
     }
@@ -447,15 +473,18 @@ class EmbeddedQueue implements Queue {
     const endsLeases = now.getTime() - this.#leasesEndedAt >= this.#leaseMs / 3;
     const readsDue = this.#polls || this.#backlog || this.#nextDue <= now.getTime();
     this.#polls = false;
+    const { worker: of } = this.#share ?? {};
+    const releasesDead = !this.#deadReleased;
+    this.#deadReleased = true;
 
     const found = await this.#storage.transaction(async (tx) => {
       const { jobs } = tx;
-      if (!this.#deadReleased) {
-        const tokens = await jobs.leaseTokens();
+      if (releasesDead) {
+        const tokens = await jobs.leaseTokens(of);
         const isDead = (held: string) =>
           this.#worksAlone ? !isOfProcess(held, this.#owner) : isOfDeadProcess(held, this.#owner);
         for (const dead of tokens.filter(isDead)) {
-          for (const row of await jobs.release(dead)) await worker.onInterrupted?.(tx, toJob(row));
+          for (const row of await jobs.release(dead, of)) await worker.onInterrupted?.(tx, toJob(row));
         }
       }
       // Other transactions may have claimed since this one was requested.
@@ -477,19 +506,20 @@ class EmbeddedQueue implements Queue {
       const fresh = pending.map((job) => (job.runAt && job.runAt > now ? { ...job, runAt: now } : job));
       await this.#insert(tx, fresh, { takes: false });
       const claims = others + reviews > 0;
-      const claimed = claims ? await jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases }) : [];
+      const claimed = claims
+        ? await jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases, worker: of })
+        : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
       if (readsDue) {
-        const first = await jobs.nextDue(new Date(0));
+        const first = await jobs.nextDue(new Date(0), of);
         this.#backlog = first !== undefined && first <= now;
-        const next = this.#backlog ? await jobs.nextDue(now) : first;
+        const next = this.#backlog ? await jobs.nextDue(now, of) : first;
         this.#nextDue = next?.getTime() ?? Number.POSITIVE_INFINITY;
       }
       await this.#beginAfter(tx, worker, claimed, token, now);
       return { lost, fresh, claims, looked: looks && others > 0, due };
     });
 
-    this.#deadReleased = true;
     if (endsLeases && found.claims) this.#leasesEndedAt = now.getTime();
     if (found.fresh.length === MAX_NEW_JOBS) this.#woken = true;
     else if (found.looked && !this.#woken) this.#lookForNew = false;

@@ -7,6 +7,7 @@ import { Connection } from './connection.ts';
 import { postgresFailure } from './failure.ts';
 import type { Place } from './place.ts';
 import { openPool, type Pool } from './pool.ts';
+import type { Fence } from './serving.ts';
 import { appliedTo, makeOwnTables, migratePostgres } from './setup.ts';
 import { PostgresStorage } from './storage.ts';
 import { refuseUnfinishedCopy } from './unfinished-copy.ts';
@@ -20,7 +21,7 @@ interface PostgresOptions {
   clock: Clock;
   timers?: Timers;
   /** Of the process that serves the database: see `PostgresStorage`. */
-  fence?: () => number | undefined;
+  fence?: () => Fence | undefined;
   /** Another one, for tests. */
   pool?: Pool;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
@@ -5,43 +6,55 @@ import { Connection } from './connection.ts';
 import { postgresFailure } from './failure.ts';
 import { LOCK } from './lock.ts';
 import type { Place } from './place.ts';
-import { openPool, type Pool, rowsOf } from './pool.ts';
+import { openPool, rowsOf } from './pool.ts';
 import { makeOwnTables } from './setup.ts';
+import { type Duties, Sharing } from './sharing.ts';
 import { refuseUnfinishedCopy } from './unfinished-copy.ts';
 
-const holderSchema = z.object({ pid: z.number(), host: z.string(), since: z.iso.datetime() });
+const holderSchema = z.object({
+  pid: z.number(),
+  host: z.string(),
+  since: z.iso.datetime(),
+  /** Whether others may work beside it. The version before 47 has none such, and waits for their end. */
+  shares: z.boolean().default(false),
+});
 
 /** The process that serves a database; `since` is ISO 8601. */
-type Holder = z.infer<typeof holderSchema>;
+type Holder = Pick<z.infer<typeof holderSchema>, 'pid' | 'host' | 'since'>;
 
 /** For how long nobody else may take over, in seconds, if the process says nothing. By the server's clock. */
 const LEASE_S = 10;
+const LEASE = `clock_timestamp() + interval '${LEASE_S} s'`;
 /** How often the process says that it still serves, in milliseconds. */
 const RENEWED_MS = 2_000;
 
 /** How long an answer may take to arrive, in milliseconds: `take` waits for the lock for as long as a lease. */
 const ANSWER_MS = (LEASE_S + 5) * 1_000;
 
+/** What the transactions of a process carry that serves a database. They are refused as soon as it does not any more. */
+export interface Fence {
+  serving: number;
+  /** Of a process that works beside others. */
+  worker?: string;
+}
+
 type PostgresClaim =
-  | {
-      ok: true;
-      /** Transactions with it are refused as soon as another process serves the database. */
-      fence: number;
-      release(): Promise<void>;
-    }
+  | { ok: true; fence: Fence; release(): Promise<void> }
   | { ok: false; holder: Holder | undefined };
 
-/** The place of the one process that serves a database. */
+/** The place of the process that serves a database, or of those that do so side by side. */
 interface Serving {
   /**
-   * Makes this process the one that serves the database, or returns the other process that does. A process that ends without
+   * Makes this process one that serves the database, or returns the other process that does. A process that ends without
    * releasing its claim, or is cut off, is succeeded when its lease has run out.
    *
-   * The claim is taken under the lock of all that write, so that no transaction of the process before is open. Its later ones
-   * carry a lower fence, and are refused.
+   * The claim is taken under the lock of all that write, so that no transaction of a process before is open. Later ones of that
+   * carry a lower fence, or name a worker that is removed, and are refused.
    * @throws CountersignError `storage.unfinished_copy`, also if the copy began after this process opened the database
    */
   claim(): Promise<PostgresClaim>;
+  /** Of a process that works beside others. It has installations once that has begun to ask for them, while it has a claim. */
+  readonly share: Sharing | undefined;
   /** For a process that does not want to claim it any more, or has released it. */
   close(): Promise<void>;
 }
@@ -49,79 +62,148 @@ interface Serving {
 interface Options {
   clock: Clock;
   timers?: Timers;
-  /** Called once another process has taken over from this one. */
+  /** Called once other processes have taken over from this one. */
   onLost(): void;
+  /** Works beside other processes that do, too. Without it, the process serves the database alone. */
+  beside?: {
+    does: Duties;
+    onDivided(change: { gained: readonly number[]; left: readonly number[] }): void;
+  };
   /** For the command that copies. */
   goesOnWithCopy?: boolean;
 }
 
 export function servingOf(
   place: Place,
-  { clock, onLost, timers = systemTimers, goesOnWithCopy = false }: Options,
+  { clock, onLost, timers = systemTimers, beside, goesOnWithCopy = false }: Options,
 ): Serving {
   const pool = openPool(place);
   const failing = (error: unknown) => postgresFailure(error, place.name);
+  const onOne = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    const connection = new Connection(await pool.connect(ANSWER_MS), failing);
+    try {
+      return await work(connection);
+    } finally {
+      connection.end();
+    }
+  };
+  const share =
+    beside && new Sharing({ worker: randomUUID(), timers, on: onOne, onChanged: beside.onDivided });
   let isMade = false;
   return {
+    share,
     async claim() {
       try {
-        const holder: Holder = { pid: process.pid, host: hostname(), since: clock.now().toISOString() };
-        const taken = await on(pool, failing, async (connection) => {
+        const claimant: Claimant = {
+          holder: { pid: process.pid, host: hostname(), since: clock.now().toISOString() },
+          beside: share && beside && { worker: share.worker, does: beside.does },
+        };
+        const taken = await onOne(async (connection) => {
           if (!isMade) await makeOwnTables(connection);
           isMade = true;
           const other = await otherOn(connection);
-          if (other) return other;
+          if (other && !mayJoin(claimant, other)) return refusal(other);
           if (!goesOnWithCopy) await refuseUnfinishedCopy(connection, place.name);
-          return take(connection, holder);
+          return take(connection, claimant);
         });
         if (!taken.ok) return taken;
-        const { fence } = taken;
-        const stopRenewing = renewing(pool, { fence, failing, onLost, timers });
+        const fence: Fence = { serving: taken.fence, ...(share && { worker: share.worker }) };
+        const stopRenewing = renewing(fence, { onOne, onLost, timers });
         return {
           ok: true,
           fence,
           async release() {
+            share?.end();
             stopRenewing();
-            await on(pool, failing, (connection) =>
-              connection.script(
-                `UPDATE serving SET holder = NULL, until = '-infinity' WHERE fence = ${fence}`,
-              ),
-            ).catch(() => {});
+            await onOne((connection) => release(connection, fence)).catch(() => {});
           },
         };
       } catch (error) {
         throw failing(error);
       }
     },
-    close: () => pool.end(),
+    async close() {
+      share?.end();
+      await pool.end();
+    },
   };
 }
 
+interface Claimant {
+  holder: Holder;
+  beside: { worker: string; does: Duties } | undefined;
+}
+
+type Found = z.infer<typeof holderSchema> | 'unknown';
+
+function mayJoin({ beside }: Claimant, other: Found): boolean {
+  return beside !== undefined && other !== 'unknown' && other.shares;
+}
+
+function refusal(other: Found): { ok: false; holder: Holder | undefined } {
+  return { ok: false, holder: other === 'unknown' ? undefined : other };
+}
+
+/** The first of those that work side by side may have ended since. */
+const ANY_WORKER = 'SELECT holder FROM workers WHERE until >= clock_timestamp() ORDER BY id LIMIT 1';
+
 /** Who serves the database, if anybody does. Without the lock, because a process that stands by asks a few times a second. */
-async function otherOn(
-  connection: Connection,
-): Promise<{ ok: false; holder: Holder | undefined } | undefined> {
-  const [answer] = await connection.script('SELECT holder FROM serving WHERE until >= clock_timestamp()');
+async function otherOn(connection: Connection): Promise<Found | undefined> {
+  const [answer] = await connection.script(
+    `SELECT COALESCE((${ANY_WORKER}), holder) AS holder FROM serving WHERE until >= clock_timestamp()`,
+  );
   const [serving] = rowsOf<{ holder: string | null }>(answer);
-  return serving && { ok: false, holder: holderIn(serving.holder) };
+  return serving && holderIn(serving.holder);
 }
 
 async function take(
   connection: Connection,
-  holder: Holder,
+  claimant: Claimant,
 ): Promise<{ ok: true; fence: number } | { ok: false; holder: Holder | undefined }> {
+  const { holder, beside } = claimant;
   await connection.script(`BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; ${LOCK}`);
   try {
-    const text = JSON.stringify(holder).replaceAll("'", "''");
+    const text = textOf({ ...holder, shares: beside !== undefined });
     const [taken, now] = await connection.script(
-      `UPDATE serving SET fence = fence + 1, holder = '${text}', until = clock_timestamp() + interval '${LEASE_S} s'
+      `UPDATE serving SET fence = fence + 1, holder = ${text}, until = ${LEASE}
          WHERE until < clock_timestamp() RETURNING fence;
-       SELECT holder FROM serving; COMMIT`,
+       SELECT fence, COALESCE((${ANY_WORKER}), holder) AS holder FROM serving`,
     );
-    const [row] = rowsOf<{ fence: number }>(taken);
-    if (row) return { ok: true, fence: row.fence };
-    const [other] = rowsOf<{ holder: string | null }>(now);
-    return { ok: false, holder: holderIn(other?.holder ?? null) };
+    const [own] = rowsOf<{ fence: number }>(taken);
+    const [found] = rowsOf<{ fence: number; holder: string | null }>(now);
+    const other = holderIn(found?.holder ?? null);
+    if (!own && !mayJoin(claimant, other)) {
+      await connection.script('ROLLBACK');
+      return refusal(other);
+    }
+    // Those that worked side by side before have been silent for longer than their leases.
+    if (own) await connection.script('DELETE FROM workers; DELETE FROM installation_leases');
+    if (beside)
+      await connection.script(
+        `INSERT INTO workers VALUES ('${beside.worker}', ${text}, ${beside.does.installations}, ${beside.does.ownWork}, FALSE, ${LEASE});
+         UPDATE serving SET until = ${LEASE}`,
+      );
+    await connection.script('COMMIT');
+    return { ok: true, fence: own?.fence ?? found?.fence ?? 0 };
+  } catch (error) {
+    await connection.rollBack();
+    throw error;
+  }
+}
+
+/** Under the lock, so that the last of several that leave at once is known. */
+async function release(connection: Connection, { serving, worker }: Fence): Promise<void> {
+  const leave =
+    worker === undefined
+      ? ''
+      : `DELETE FROM workers WHERE id = '${worker}'; DELETE FROM installation_leases WHERE worker = '${worker}';`;
+  try {
+    await connection.script(
+      `BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; ${LOCK}; ${leave}
+       UPDATE serving SET holder = NULL, until = '-infinity'
+         WHERE fence = ${serving} AND NOT EXISTS (SELECT FROM workers WHERE until >= clock_timestamp());
+       COMMIT`,
+    );
   } catch (error) {
     await connection.rollBack();
     throw error;
@@ -130,24 +212,27 @@ async function take(
 
 /** Nobody takes over while nobody else can reach the database, so a failure means nothing. @returns stops it */
 function renewing(
-  pool: Pool,
+  { serving, worker }: Fence,
   {
-    fence,
-    failing,
+    onOne,
     onLost,
     timers,
-  }: { fence: number; failing(error: unknown): unknown; onLost(): void; timers: Timers },
+  }: {
+    onOne<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+    onLost(): void;
+    timers: Timers;
+  },
 ): () => void {
   let stop = timers.after(RENEWED_MS, renew);
   let isOver = false;
+  const isWorker = worker === undefined ? '' : ` AND EXISTS (SELECT FROM workers WHERE id = '${worker}')`;
+  const work = worker === undefined ? '' : `UPDATE workers SET until = ${LEASE} WHERE id = '${worker}';`;
 
   function renew(): void {
-    void on(pool, failing, (connection) =>
-      connection.script(
-        `UPDATE serving SET until = clock_timestamp() + interval '${LEASE_S} s' WHERE fence = ${fence}`,
-      ),
+    void onOne((connection) =>
+      connection.script(`${work} UPDATE serving SET until = ${LEASE} WHERE fence = ${serving}${isWorker}`),
     ).then(
-      ([answer]) => (answer?.rowCount === 0 ? lost() : again()),
+      (answers) => (answers.at(-1)?.rowCount === 0 ? lost() : again()),
       () => again(),
     );
   }
@@ -166,23 +251,14 @@ function renewing(
   };
 }
 
-async function on<T>(
-  pool: Pool,
-  failing: (error: unknown) => unknown,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  const connection = new Connection(await pool.connect(ANSWER_MS), failing);
-  try {
-    return await work(connection);
-  } finally {
-    connection.end();
-  }
+function textOf(value: object): string {
+  return `'${JSON.stringify(value).replaceAll("'", "''")}'`;
 }
 
-function holderIn(text: string | null): Holder | undefined {
+function holderIn(text: string | null): Found {
   try {
     return holderSchema.parse(JSON.parse(text ?? ''));
   } catch {
-    return undefined;
+    return 'unknown';
   }
 }

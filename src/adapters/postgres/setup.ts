@@ -5,8 +5,8 @@ import { LOCK } from './lock.ts';
 import { rowsOf } from './pool.ts';
 
 /**
- * What the adapter needs before any migration: their history, the last commit of each connection that writes, and the process
- * that serves the database. Each of these has a higher fence than the one before.
+ * What the adapter needs before any migration: their history, the last commit of each connection that writes, and who serves the
+ * database: one process, or several that work side by side. One, and each such group, has a higher fence than the one before.
  */
 const OWN_TABLES = `
   CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -28,11 +28,24 @@ const OWN_TABLES = `
     holder TEXT,
     until  TIMESTAMP WITH TIME ZONE NOT NULL
   );
-  INSERT INTO serving VALUES (1, 0, NULL, '-infinity') ON CONFLICT DO NOTHING`;
+  INSERT INTO serving VALUES (1, 0, NULL, '-infinity') ON CONFLICT DO NOTHING;
+  CREATE TABLE IF NOT EXISTS workers (
+    id            TEXT PRIMARY KEY,
+    holder        TEXT NOT NULL,
+    installations BOOLEAN NOT NULL,
+    own_work      BOOLEAN NOT NULL,
+    asks          BOOLEAN NOT NULL,
+    until         TIMESTAMP WITH TIME ZONE NOT NULL
+  );
+  CREATE TABLE IF NOT EXISTS installation_leases (
+    installation_id BIGINT PRIMARY KEY,
+    worker          TEXT NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS installation_leases_by_worker ON installation_leases (worker)`;
 
 /** Makes the tables that the adapter itself needs, if they are missing. */
 export async function makeOwnTables(connection: Connection): Promise<void> {
-  const [answer] = await connection.script(`SELECT to_regclass('serving') IS NOT NULL AS made`);
+  const [answer] = await connection.script(`SELECT to_regclass('installation_leases') IS NOT NULL AS made`);
   if (rowsOf<{ made: boolean }>(answer)[0]?.made) return;
   await connection.script(`BEGIN; ${LOCK}; ${OWN_TABLES}; COMMIT`).catch(async (error: unknown) => {
     await connection.rollBack();

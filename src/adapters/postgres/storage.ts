@@ -13,6 +13,7 @@ import { ConnectionLost, postgresFailure } from './failure.ts';
 import { LOCK } from './lock.ts';
 import { capitalized } from './place.ts';
 import { type Pool, rowsOf } from './pool.ts';
+import type { Fence } from './serving.ts';
 
 /**
  * How long work waits for another process's lock, or for a server that has just been restarted, in milliseconds. As for SQLite:
@@ -49,7 +50,7 @@ interface Options {
    * Of the process that serves the database: see `servingOf`. Others, such as the command line or a process that only receives
    * webhooks, have none. Asked at the beginning of each transaction, because a process may begin to serve while it runs.
    */
-  fence?: () => number | undefined;
+  fence?: () => Fence | undefined;
   /** Refuses transactions. */
   isReadOnly?: boolean;
 }
@@ -64,7 +65,7 @@ export class PostgresStorage implements Storage {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #timers: Timers;
-  readonly #fence: () => number | undefined;
+  readonly #fence: () => Fence | undefined;
   readonly #isReadOnly: boolean;
   readonly #transactions: TransactionLine;
   /** Names this storage in the table of commits. */
@@ -237,10 +238,10 @@ export class PostgresStorage implements Storage {
         `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = ${STATEMENT_MS};
          SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}; SET LOCAL lock_timeout = ${patience}; ${LOCK};
          SELECT (SELECT writer || ' ' || own FROM commits ORDER BY number DESC LIMIT 1) AS version,
-           (SELECT fence FROM serving) AS fence`,
+           (SELECT fence FROM serving) AS fence, ${isWorker(fence)} AS works`,
       );
-      const [row] = rowsOf<{ version: string | null; fence: number }>(answers.at(-1));
-      if (fence !== undefined && row?.fence !== fence) {
+      const [row] = rowsOf<{ version: string | null; fence: number; works: boolean }>(answers.at(-1));
+      if (fence !== undefined && (row?.fence !== fence.serving || !row.works)) {
         throw new CountersignError(
           'storage.not_serving',
           `Another process serves ${this.#name} now, so nothing more of this one is written.`,
@@ -311,6 +312,10 @@ export class PostgresStorage implements Storage {
       }
     }
   }
+}
+
+function isWorker(fence: Fence | undefined): string {
+  return fence?.worker === undefined ? 'TRUE' : `EXISTS (SELECT FROM workers WHERE id = '${fence.worker}')`;
 }
 
 /** Tables of which each call is a read of its own. */

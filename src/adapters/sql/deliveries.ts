@@ -90,7 +90,7 @@ const byId = compiledOnce((db, { id }: { id: number }) => withBody(db).where('de
 const nextToQueue = compiledOnce((db, { most }: { most: number }) =>
   db
     .selectFrom('deliveries')
-    .select(['id', 'queue_key', 'received_at'])
+    .select(['id', 'queue_key', 'installation_id', 'received_at'])
     .where('queue_key', 'is not', null)
     .orderBy('id')
     .limit(most)
@@ -254,9 +254,10 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork, known?:
       // One statement cannot return the old values that it overwrites. SQLite excludes other writers until
       // the transaction ends; a database that does not would have to name each row.
       if (last) await takeUntil(db, { last: last.id });
-      return rows.map(({ id, queue_key, received_at }) => ({
+      return rows.map(({ id, queue_key, installation_id, received_at }) => ({
         id,
         queueKey: queue_key,
+        installationId: installation_id,
         receivedAt: toDate(received_at),
       }));
     },

@@ -24,6 +24,15 @@ const endLeases = (db: Kysely<Database>) =>
 const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
   endLeases(db).where('lease_until', '<=', now),
 );
+/** The clock of the process that took a lease may differ from this one's, so each process ends those of its own installations. */
+const endOwnLeasesUntil = compiledOnce((db, { now, worker }: { now: string; worker: string }) =>
+  endLeases(db).where('lease_until', '<=', now).where(isOf(worker)),
+);
+
+/** Whether the worker has the lease of the job's installation. The job is the row of the table that has the condition. */
+const isOf = (worker: string) => sql<boolean>`coalesce(installation_id, 0) IN (
+  SELECT installation_leases.installation_id FROM installation_leases WHERE worker = ${worker}
+)`;
 
 interface Claim {
   now: string;
@@ -34,15 +43,19 @@ interface Claim {
   limit: number;
   reviews: number;
 }
+interface ClaimOf extends Claim {
+  worker: string;
+}
 
 /** The earliest due job of each key, unless another job of that key is held. */
-const dueJobs = (db: Kysely<Database>, worth: number, now: string, limit: number) =>
+const dueJobs = (db: Kysely<Database>, worth: number, now: string, limit: number, worker?: string) =>
   db
     .selectFrom('jobs as job')
     .select(['job.id', 'job.worth', 'job.run_at'])
     .where('job.lease_token', 'is', null)
     .where('job.run_at', '<=', now)
     .where('job.worth', '=', worth)
+    .$if(worker !== undefined, (query) => query.where(isOf(worker ?? '')))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -66,48 +79,54 @@ const dueJobs = (db: Kysely<Database>, worth: number, now: string, limit: number
  * One at a time: after an hour without the app, thousands of edits are overdue, and a merge must not wait for
  * them.
  */
-const oneOverdue = (db: Kysely<Database>, worth: number, overdue: string) =>
-  dueJobs(db, worth, overdue, 1).where(({ not, exists, selectFrom }) =>
+const oneOverdue = (db: Kysely<Database>, worth: number, overdue: string, worker?: string) =>
+  dueJobs(db, worth, overdue, 1, worker).where(({ not, exists, selectFrom }) =>
     not(
       exists(
         selectFrom('jobs as held')
           .select('held.id')
           .where('held.lease_token', 'is not', null)
-          .where('held.worth', '=', worth),
+          .where('held.worth', '=', worth)
+          .$if(worker !== undefined, (query) => query.where(isOf(worker ?? ''))),
       ),
     ),
   );
 
 /** One statement for all, because every turn of the queue needs it. Each part reads only what it takes. */
-const claimDue = compiledOnce(
-  (db, { now, overdue, leaseUntil, leaseToken, limit, reviews }: Claim) =>
-    db
-      .updateTable('jobs')
-      .set({ lease_token: leaseToken, lease_until: leaseUntil })
-      .where('id', 'in', (eb) => {
-        const some = (rows: ReturnType<typeof dueJobs>, rank: number) =>
-          eb.selectFrom(rows.as('some')).select(['some.id', 'some.run_at', sql.lit(rank).as('rank')]);
-        const byWorth = some(oneOverdue(db, WORTH.last, overdue), -1)
-          .unionAll(some(oneOverdue(db, WORTH.normal, overdue), -1))
-          .unionAll(some(dueJobs(db, WORTH.first, now, limit), WORTH.first))
-          .unionAll(some(dueJobs(db, WORTH.normal, now, limit), WORTH.normal))
-          .unionAll(some(dueJobs(db, WORTH.last, now, limit), WORTH.last));
-        const first = eb
-          .selectFrom(byWorth.as('some'))
-          .select('some.id')
-          .groupBy('some.id')
-          .orderBy((order) => order.fn.min('some.rank'))
-          .orderBy((order) => order.fn.min('some.run_at'))
-          .orderBy('some.id')
-          .limit(limit);
-        return eb
-          .selectFrom(first.as('some'))
-          .select('some.id')
-          .unionAll(eb.selectFrom(dueJobs(db, WORTH.review, now, reviews).as('some')).select('some.id'));
-      })
-      .returningAll(),
-  { keeps: true },
-);
+const claiming = (
+  db: Kysely<Database>,
+  { now, overdue, leaseUntil, leaseToken, limit, reviews }: Claim,
+  worker?: string,
+) =>
+  db
+    .updateTable('jobs')
+    .set({ lease_token: leaseToken, lease_until: leaseUntil })
+    .where('id', 'in', (eb) => {
+      const some = (rows: ReturnType<typeof dueJobs>, rank: number) =>
+        eb.selectFrom(rows.as('some')).select(['some.id', 'some.run_at', sql.lit(rank).as('rank')]);
+      const byWorth = some(oneOverdue(db, WORTH.last, overdue, worker), -1)
+        .unionAll(some(oneOverdue(db, WORTH.normal, overdue, worker), -1))
+        .unionAll(some(dueJobs(db, WORTH.first, now, limit, worker), WORTH.first))
+        .unionAll(some(dueJobs(db, WORTH.normal, now, limit, worker), WORTH.normal))
+        .unionAll(some(dueJobs(db, WORTH.last, now, limit, worker), WORTH.last));
+      const first = eb
+        .selectFrom(byWorth.as('some'))
+        .select('some.id')
+        .groupBy('some.id')
+        .orderBy((order) => order.fn.min('some.rank'))
+        .orderBy((order) => order.fn.min('some.run_at'))
+        .orderBy('some.id')
+        .limit(limit);
+      const reviewed = dueJobs(db, WORTH.review, now, reviews, worker);
+      return eb
+        .selectFrom(first.as('some'))
+        .select('some.id')
+        .unionAll(eb.selectFrom(reviewed.as('some')).select('some.id'));
+    })
+    .returningAll();
+
+const claimDue = compiledOnce((db, claim: Claim) => claiming(db, claim), { keeps: true });
+const claimDueOf = compiledOnce((db, claim: ClaimOf) => claiming(db, claim, claim.worker), { keeps: true });
 
 /**
  * How long a job may be due while more worth ones go before it, in milliseconds. Then it goes first, unless
@@ -230,14 +249,18 @@ const deleteHeld = compiledOnce(
   { keeps: true },
 );
 
-const firstAfter = compiledOnce((db, { after }: { after: string }) =>
+const waitingAfter = (db: Kysely<Database>, after: string) =>
   db
     .selectFrom('jobs')
     .select('run_at')
     .where('lease_token', 'is', null)
     .where('run_at', '>', after)
     .orderBy('run_at')
-    .limit(1),
+    .limit(1);
+
+const firstAfter = compiledOnce((db, { after }: { after: string }) => waitingAfter(db, after));
+const firstAfterOf = compiledOnce((db, { after, worker }: { after: string; worker: string }) =>
+  waitingAfter(db, after).where(isOf(worker)),
 );
 
 // Separate counts in one statement: with OR, SQLite would read the whole table.
@@ -311,10 +334,19 @@ export function jobsTable(db: Kysely<Database>, known?: KnownJobs): Jobs {
       const rows = await insertJobs(
         db,
         jobs.map(
-          ({ kind, key, payload, runAt, worth = kind === REVIEW ? WORTH.review : WORTH.normal, lease }) => ({
+          ({
             kind,
             key,
             payload,
+            runAt,
+            worth = kind === REVIEW ? WORTH.review : WORTH.normal,
+            installationId = null,
+            lease,
+          }) => ({
+            kind,
+            key,
+            payload,
+            installation_id: installationId,
             run_at: toText(runAt),
             attempts: 0,
             away_since: null,
@@ -362,7 +394,7 @@ export function jobsTable(db: Kysely<Database>, known?: KnownJobs): Jobs {
       return keep(rows).map(jobOf)[0];
     },
 
-    async claim(at, until, leaseToken, limit, { reviews = limit, endsLeases = true } = {}) {
+    async claim(at, until, leaseToken, limit, { reviews = limit, endsLeases = true, worker } = {}) {
       const now = toText(at);
       // Ends expired leases first, so that a slow holder cannot extend its lease or complete its job while
       // another job of its key runs.
@@ -370,12 +402,15 @@ export function jobsTable(db: Kysely<Database>, known?: KnownJobs): Jobs {
       const isAny = (is: (row: Row) => boolean) => jobs === undefined || [...jobs.values()].some(is);
       const expired = ({ lease_until }: Row) => lease_until !== null && lease_until <= now;
       if (endsLeases && isAny(expired)) {
-        await endLeasesUntil(db, { now });
+        await (worker === undefined ? endLeasesUntil(db, { now }) : endOwnLeasesUntil(db, { now, worker }));
         known?.forget();
       } else if (!isAny((row) => row.lease_token === null && row.run_at <= now)) return [];
       const overdue = toText(new Date(at.getTime() - OVERDUE_MS));
       const leaseUntil = toText(until);
-      const { rows } = await claimDue(db, { now, overdue, leaseUntil, leaseToken, limit, reviews });
+      const claim = { now, overdue, leaseUntil, leaseToken, limit, reviews };
+      const { rows } = await (worker === undefined
+        ? claimDue(db, claim)
+        : claimDueOf(db, { ...claim, worker }));
       return keep(rows)
         .map(jobOf)
         .sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
@@ -426,24 +461,33 @@ export function jobsTable(db: Kysely<Database>, known?: KnownJobs): Jobs {
       return true;
     },
 
-    async leaseTokens() {
+    async leaseTokens(worker) {
       const rows = await db
         .selectFrom('jobs')
         .select('lease_token')
         .distinct()
         .where('lease_token', 'is not', null)
+        .$if(worker !== undefined, (query) => query.where(isOf(worker ?? '')))
         .execute();
       return rows.flatMap((row) => row.lease_token ?? []);
     },
 
-    async release(leaseToken) {
-      const rows = await endLeases(db).where('lease_token', '=', leaseToken).returningAll().execute();
+    async release(leaseToken, worker) {
+      const rows = await endLeases(db)
+        .where('lease_token', '=', leaseToken)
+        .$if(worker !== undefined, (query) => query.where(isOf(worker ?? '')))
+        .returningAll()
+        .execute();
       known?.forget();
       return rows.map(jobOf);
     },
 
-    async nextDue(after) {
+    async nextDue(after, worker) {
       const from = toText(after);
+      if (worker !== undefined) {
+        const { rows } = await firstAfterOf(db, { after: from, worker });
+        return rows[0] && toDate(rows[0].run_at);
+      }
       const jobs = await all();
       if (!jobs) {
         const { rows } = await firstAfter(db, { after: from });

@@ -460,6 +460,7 @@ export interface JobsTable {
   lease_token: string | null;
   lease_until: string | null;
   worth: number;
+  installation_id: number | null;
 }
 
 /** Only triggers write it. */

@@ -102,7 +102,7 @@ export function createQuestionPoller(deps: {
     const stretch = stretchOf(questions.values(), now);
     if (now >= installation.graphqlAt) await pollByGraphql(installationId, installation, stretch);
     const { graphqlAt } = installation;
-    if (now < graphqlAt) await recheckByRest(installation, now);
+    if (now < graphqlAt) await recheckByRest(installationId, installation, now);
     if (questions.size === 0) return { kind: 'done' };
     const next = earliest(questions.values());
     const soonest = now < graphqlAt ? Math.min(graphqlAt, Math.max(next, now + REST_TURN_MS)) : next;
@@ -153,7 +153,7 @@ export function createQuestionPoller(deps: {
       const change = changeOf(watch, shown[index]);
       return change !== '' && isNew(watched, change ?? 'not shown', now);
     });
-    await requestRechecks(changed);
+    await requestRechecks(installationId, changed);
   }
 
   /** The most urgent ones, and with them those that must be polled soon, so that fewer requests are needed. */
@@ -217,7 +217,11 @@ export function createQuestionPoller(deps: {
   }
 
   /** As often as a question that the poller cannot watch. A refused sign-in is then handled like any other. */
-  async function recheckByRest(installation: Installation, now: number): Promise<void> {
+  async function recheckByRest(
+    installationId: number,
+    installation: Installation,
+    now: number,
+  ): Promise<void> {
     const overdue = [...installation.questions.values()]
       .filter((watched) => watched.dueAt <= now && isNew(watched, BY_REST, now, false))
       .sort((a, b) => a.dueAt - b.dueAt);
@@ -232,7 +236,7 @@ export function createQuestionPoller(deps: {
       watched.woken = { change: BY_REST, at: now };
       watched.dueAt = now + recheckInMs(now - watched.askedAt.getTime());
     }
-    await requestRechecks(rows);
+    await requestRechecks(installationId, rows);
   }
 
   /** Not again for the same change before a recheck is due by time: REST may disagree with GraphQL for good. */
@@ -244,12 +248,16 @@ export function createQuestionPoller(deps: {
     return true;
   }
 
-  async function requestRechecks(questions: readonly { sessionId: string }[]): Promise<void> {
+  async function requestRechecks(
+    installationId: number,
+    questions: readonly { sessionId: string }[],
+  ): Promise<void> {
     if (questions.length === 0) return;
     const jobs: NewJob[] = [];
     for (const { sessionId } of questions) {
       jobs.push({
         kind: (await isOfReview(sessionId)) ? 'review' : 'session',
+        installationId,
         key: `session:${sessionId}`,
         payload: { sessionId, because: 'time' },
         coalesce: true,
@@ -284,6 +292,7 @@ export function createQuestionPoller(deps: {
 export function questionsJob(installationId: number, runAt: Date): NewJob {
   return {
     kind: 'questions',
+    installationId,
     key: `questions:${installationId}`,
     payload: { installation_id: installationId },
     runAt,

@@ -55,7 +55,7 @@ export async function changeStoredChain(
   const schedules =
     verb === 'resume' || [found, row].some((one) => MAY_HAVE_SCHEDULE.test(one?.definition ?? ''));
   const payload = schedules ? { schedules } : {};
-  await queue.enqueue(tx, { kind: 'chains', key: 'chains', payload, runAt: now });
+  await queue.enqueue(tx, { kind: 'chains', installationId: null, key: 'chains', payload, runAt: now });
   await tx.audit.record({
     kind: 'command.carried_out',
     ...aboutNothing(by),

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Timers } from '../../core/clock.ts';
 import { applyingTo, type StoredChain } from '../../domain/chain/stored.ts';
 import type { Repo } from '../../ports/github.ts';
 import type { JobRunner } from '../../ports/jobs.ts';
@@ -10,10 +11,19 @@ import type { ReadTx } from '../../ports/storage.ts';
  */
 const MAX_REPOSITORIES = 500;
 
+/** How often changes are looked for whose job another process does, in milliseconds. */
+const FOLLOWED_MS = 1_000;
+
 export interface StoredChains {
   of(repo: Repo): Promise<readonly StoredChain[]>;
   /** Has the rows read again. */
   forget(): void;
+  /**
+   * Looks every second whether the rows have changed, for a process that works beside others: only one of them does the job.
+   * @param onChanged called when they may have, also at first
+   * @returns stops it
+   */
+  follow(timers: Pick<Timers, 'after'>, onChanged: () => void): () => void;
   readonly jobs: JobRunner<'chains'>;
 }
 
@@ -42,6 +52,33 @@ export function createStoredChains({ read }: { read: Pick<ReadTx, 'chains'> }): 
       }
     },
     forget,
+    follow({ after }, onChanged) {
+      let seen: string | undefined;
+      let isOver = false;
+      let stop = after(FOLLOWED_MS, look);
+
+      async function compare(): Promise<void> {
+        const found = JSON.stringify(await read.chains.all());
+        if (found === seen) return;
+        seen = found;
+        forget();
+        onChanged();
+      }
+
+      function look(): void {
+        // While the database cannot be read, no event is worked on either.
+        void compare()
+          .catch(() => {})
+          .finally(() => {
+            if (!isOver) stop = after(FOLLOWED_MS, look);
+          });
+      }
+
+      return () => {
+        isOver = true;
+        stop();
+      };
+    },
     jobs: {
       async run() {
         forget();

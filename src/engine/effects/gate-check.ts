@@ -16,8 +16,8 @@ export function gateCheckKey(repositoryId: number, headSha: string, baseRef: str
 }
 
 /** The job that writes the check. An open one must not wait behind other work to be closed. */
-export function gateJob(key: string, runAt: Date): NewJob {
-  return { ...effectJob(key, runAt), worth: 'first' };
+export function gateJob(key: string, installationId: number, runAt: Date): NewJob {
+  return { ...effectJob(key, installationId, runAt), worth: 'first' };
 }
 
 export interface PassRequest {
@@ -106,7 +106,7 @@ export function createGateChecks(deps: {
     if (!row?.progress.passed) return;
     await tx.effects.saveProgress(closed(row, at));
     if (row.progress.passed.until !== null) await tx.audit.record(gateClosed(row, 'withdrawn'));
-    await queue.enqueue(tx, gateJob(key, at));
+    await queue.enqueue(tx, gateJob(key, row.effect.installation_id, at));
   }
 
   async function pass(request: PassRequest): Promise<Passed> {
@@ -144,7 +144,7 @@ export function createGateChecks(deps: {
         progress: { ...row.progress, concluded: true, passed },
         updatedAt: now,
       });
-      await queue.enqueue(tx, gateJob(key, new Date(now.getTime() + request.leaseMs)));
+      await queue.enqueue(tx, gateJob(key, installationId, new Date(now.getTime() + request.leaseMs)));
       if (!known) await tx.audit.record(openedEntry(row, proof, runId));
       return { kind: 'begun' as const, githubId: row.githubId, passed };
     });
@@ -175,7 +175,7 @@ export function createGateChecks(deps: {
       return;
     }
     await tx.effects.saveProgress(closed(row, at));
-    await queue.enqueue(tx, gateJob(key, at));
+    await queue.enqueue(tx, gateJob(key, row.effect.installation_id, at));
   }
 
   async function settle(tx: Tx, key: string, at: Date): Promise<void> {

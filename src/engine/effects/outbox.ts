@@ -46,7 +46,7 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
       await noteRelease(tx, key, desired.effect, desired);
       const open = await tx.effects.request(desired);
       if (!open) return;
-      const job = effectJob(key, new Date(at.getTime() + settleMs), cause);
+      const job = effectJob(key, effect.installation_id, new Date(at.getTime() + settleMs), cause);
       await deps.queue.enqueue(tx, { ...job, worth: WORTH_OF_CLASS[writeClassOf({ key, effect })] });
     },
 
@@ -77,9 +77,10 @@ export function effectKey(key: string): string {
 }
 
 /** One job for all changes before it runs. */
-export function effectJob(key: string, runAt: Date, cause?: WriteCause): NewJob {
+export function effectJob(key: string, installationId: number, runAt: Date, cause?: WriteCause): NewJob {
   return {
     kind: 'effect',
+    installationId,
     key: effectKey(key),
     payload: { key, ...(cause && { cause }) },
     runAt,

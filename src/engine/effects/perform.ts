@@ -288,7 +288,7 @@ export function effectJobs(deps: {
         webhooks: notices.webhooks.filter((name) => name !== webhook),
         problems: [...new Set([...notices.problems, noticeRefused(names, because)])],
       });
-      await queue.enqueue(tx, notifyJob(approval));
+      await queue.enqueue(tx, notifyJob(approval, effect.installation_id));
     });
   }
 

@@ -308,6 +308,7 @@ export function createEngine(
     const { id } = state.run;
     await queue.enqueue(tx, {
       kind: 'wake',
+      installationId: state.run.installationId,
       key: `wake:${id}`,
       payload: { runId: id },
       runAt,
@@ -396,6 +397,7 @@ export function createEngine(
     const step = run.definition.steps[stepIndex];
     return queue.enqueue(tx, {
       kind: step && deps.isReview(step) ? 'review' : 'session',
+      installationId: run.installationId,
       worth: step?.uses.kind === 'action' ? 'first' : 'normal',
       key: `session:${sessionId}`,
       payload: { sessionId, because },

@@ -18,7 +18,12 @@ export function firingJob(firing: Firing): NewJob {
     schedule: firing.trigger,
     due_at: firing.dueAt.toISOString(),
   };
-  return { kind: 'event', key: repositoryKey(firing.repositoryId), payload: { event } };
+  return {
+    kind: 'event',
+    installationId: firing.installationId,
+    key: repositoryKey(firing.repositoryId),
+    payload: { event },
+  };
 }
 
 /** Begins the next firing that waited for the end of this run. */

@@ -140,13 +140,21 @@ function logFirings(log: Log, firings: readonly Firing[]): void {
 }
 
 export function evaluationJob(runAt: Date): NewJob {
-  return { kind: 'schedules', key: 'schedules', payload: { of: 'all' }, runAt, coalesce: true };
+  return {
+    kind: 'schedules',
+    installationId: null,
+    key: 'schedules',
+    payload: { of: 'all' },
+    runAt,
+    coalesce: true,
+  };
 }
 
 /** The job that reads the schedules of a repository's chains. */
 export function followSchedulesJob(installationId: number, repository: RepositoryRef): NewJob {
   return {
     kind: 'schedules',
+    installationId,
     key: `schedules:${repository.id}`,
     payload: { of: 'repository', installation_id: installationId, repository },
     coalesce: true,

@@ -247,7 +247,7 @@ export function sessionJobs(deps: {
         await beginChild(tx, state, { invocation, session }, result.begins);
       if (watched) await queue.enqueue(tx, firstPoll(watched, state.run, clock.now()));
       if (isNew && result.approval && state.run.settings.notify)
-        await queue.enqueue(tx, notifyJob(result.approval));
+        await queue.enqueue(tx, notifyJob(result.approval, state.run.installationId));
       if (recorded.kind === 'done' && isMerge(recorded.outcome)) await endRunsBeside(tx, state);
       // A step that violated its contract is not done, so its effects are not requested.
       const isKept = result.kind === 'waits' || recorded.kind === 'done' || recorded.kind === 'withheld';

@@ -241,6 +241,7 @@ function keyOf({ repository, head_sha, base_ref }: MergeGroupJob): string {
 function groupJob(job: MergeGroupJob): NewJob {
   return {
     kind: 'merge_group',
+    installationId: job.installation_id,
     key: `group:${job.repository.id}:${job.head_sha}`,
     payload: job,
     coalesce: true,

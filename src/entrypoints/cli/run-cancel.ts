@@ -36,7 +36,12 @@ export function runCancel(
         },
       };
       // A key of its own, so that it does not wait behind a failing event of the pull request.
-      await queue.enqueue(tx, { kind: 'signal', key: `run:${id}`, payload });
+      await queue.enqueue(tx, {
+        kind: 'signal',
+        installationId: run.installationId,
+        key: `run:${id}`,
+        payload,
+      });
       if (run.pullRequest !== null) {
         await rememberCommand(
           tx,

@@ -343,6 +343,7 @@ async function postReplies(
   else
     await deps.queue.enqueue(tx, {
       kind: 'ask',
+      installationId: event.installation_id,
       key: later,
       payload: { callId: later, othersOk: ok },
     });

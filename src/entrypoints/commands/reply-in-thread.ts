@@ -77,6 +77,7 @@ export function createThreadHandler(deps: {
       if (isNew)
         await queue.enqueue(tx, {
           kind: 'thread',
+          installationId: installation_id,
           key: `thread:${thread}`,
           payload: { installation_id, repository, pull_request, comment_id, thread, asked_by: actor },
         });

@@ -6,7 +6,14 @@ import { type ReconcileDeps, reconcile, skipFailedRepository } from './reconcile
 /** The two jobs that find what no webhook reported. Each then schedules itself. */
 export function firstRecoveryJobs(runAt: Date): NewJob[] {
   return [
-    { kind: 'missed_deliveries', key: 'missed-deliveries', payload: {}, runAt, coalesce: true },
+    {
+      kind: 'missed_deliveries',
+      installationId: null,
+      key: 'missed-deliveries',
+      payload: {},
+      runAt,
+      coalesce: true,
+    },
     reconcileJob(runAt),
   ];
 }

@@ -86,7 +86,7 @@ async function allInstallations({ github, storage, queue, clock }: ReconcileDeps
 /** The job of one installation. Several at the same time become one. */
 export function reconcileInstallationJob(installationId: number): NewJob {
   const payload: ReconcileJob = { of: 'installation', installation_id: installationId };
-  return { kind: 'reconcile', key: `reconcile:${installationId}`, payload, coalesce: true };
+  return { kind: 'reconcile', installationId, key: `reconcile:${installationId}`, payload, coalesce: true };
 }
 
 /** One repository after another, so that an installation of any size occupies only one place in the queue. */
@@ -158,7 +158,7 @@ const followedSchema = z.object({ at: z.iso.datetime() });
 async function closeGates({ storage, queue, clock }: ReconcileDeps, installationId: number): Promise<void> {
   await storage.transaction(async (tx) => {
     const keys = await tx.effects.gatesToClose(installationId);
-    await queue.enqueue(tx, ...keys.map((key) => gateJob(key, clock.now())));
+    await queue.enqueue(tx, ...keys.map((key) => gateJob(key, installationId, clock.now())));
     // In case the job was lost: without it, no answer would be noticed.
     await queue.enqueue(tx, questionsJob(installationId, clock.now()));
   });

@@ -114,5 +114,5 @@ export function bodyJobs(deps: {
 /** The first job. It then reschedules itself. */
 export function bodyJob(now: Date): NewJob {
   const runAt = new Date(now.getTime() + NEXT_PASS_MS);
-  return { kind: 'bodies', key: 'bodies', payload: {}, runAt, coalesce: true };
+  return { kind: 'bodies', installationId: null, key: 'bodies', payload: {}, runAt, coalesce: true };
 }

@@ -135,7 +135,7 @@ type Working = Extract<Position, { at: 'work' }>;
 /** The first job. It then reschedules itself. */
 export function retentionJob(now: Date): NewJob {
   const runAt = new Date(now.getTime() + FIRST_PASS_MS);
-  return { kind: 'retention', key: 'retention', payload: {}, runAt, coalesce: true };
+  return { kind: 'retention', installationId: null, key: 'retention', payload: {}, runAt, coalesce: true };
 }
 
 /**

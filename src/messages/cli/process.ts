@@ -156,12 +156,37 @@ export function migrateLater(server: Server | undefined): string {
   return `The database is served by ${serverName(server)}; stop that process before the database is brought up to date.`;
 }
 
-/** Why a process on PostgreSQL does not work yet: see ADR 69. @param server from `serverName` */
+/** Why a process on PostgreSQL does not work yet: see ADR 73. @param server from `serverName` */
 export function standingBy(server: string): string {
   return `standing by: ${server} does the work, and this one goes on with it if that one ends; webhooks are taken meanwhile`;
 }
 
-export const WORKS_NOW = 'this process does the work now';
+export const WORKS_NOW = 'this process works now';
+
+/** @param installations their ids; 0 is what belongs to none of them */
+export function worksForMore(installations: readonly number[]): string {
+  return `this process now does ${workOf(installations)}`;
+}
+
+export function worksForFewer(installations: readonly number[]): string {
+  return `another process may now do ${workOf(installations)}`;
+}
+
+/** The list can have thousands. The log has all of them in a field. */
+const MOST_NAMED = 5;
+
+function workOf(installations: readonly number[]): string {
+  const ids = installations.filter((id) => id !== 0);
+  const more = ids.length - MOST_NAMED;
+  const named = ids.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const parts = [
+    ...(ids.length > 0
+      ? [`the work of ${ids.length === 1 ? 'installation' : 'installations'} ${named}`]
+      : []),
+    ...(ids.length < installations.length ? ['what belongs to no installation, such as schedules'] : []),
+  ];
+  return parts.join(', and ');
+}
 
 export const TURN_UNKNOWN = 'standing by: the database could not yet say which process does the work';
 

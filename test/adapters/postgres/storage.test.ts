@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openPostgres } from '../../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
-import { servingOf } from '../../../src/adapters/postgres/serving.ts';
+import { type Fence, servingOf } from '../../../src/adapters/postgres/serving.ts';
 import { COPIED_FROM } from '../../../src/adapters/postgres/unfinished-copy.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
@@ -28,7 +28,7 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   });
   afterAll(() => server?.remove());
 
-  async function open(options: { fence?: () => number | undefined; pool?: Pool } = {}): Promise<Storage> {
+  async function open(options: { fence?: () => Fence | undefined; pool?: Pool } = {}): Promise<Storage> {
     const storage = await openPostgres(placeOf(url), { clock, ...options });
     opened.push(storage);
     return storage;
@@ -92,7 +92,7 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   it('writes nothing more once another process serves the database', async () => {
     const [one, other] = [servingOf(placeOf(url), silent), servingOf(placeOf(url), silent)];
     const first = await one.claim();
-    const storage = await open({ fence: () => (first.ok ? first.fence : 0) });
+    const storage = await open({ fence: () => (first.ok ? first.fence : { serving: 0 }) });
     await insert(storage, 'run1');
     expect(await other.claim()).toMatchObject({ ok: false, holder: { pid: process.pid } });
     if (first.ok) await first.release();

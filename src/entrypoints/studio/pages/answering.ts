@@ -140,6 +140,7 @@ export function answeringPages(
           enqueue: (tx, id) =>
             queue.enqueue(tx, {
               kind: 'event',
+              installationId: run.installationId,
               key: repositoryKey(run.repositoryId),
               payload: { event: { ...requested, studio: id } },
             }),

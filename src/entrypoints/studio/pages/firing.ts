@@ -110,7 +110,7 @@ export function firingPages(parts: StudioParts, { queue }: { queue: Pick<Queue, 
       const because = cannotWorkOn('commit', chain.steps.map(workingOfStep));
       if (because !== undefined) return { wrong: needsPullRequest(because) };
       const event: Event = { kind: 'fire.requested', ...on, ...asked, chain: name, inputs: values };
-      return { kind: 'event', key: repositoryKey(repositoryId), payload: { event } };
+      return { kind: 'event', installationId, key: repositoryKey(repositoryId), payload: { event } };
     }
     const row = await storage.read.pullRequests.get(repositoryId, pullRequest);
     if (!row?.headSha) return { wrong: unknownPullRequest(pullRequest) };

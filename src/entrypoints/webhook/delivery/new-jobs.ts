@@ -11,7 +11,10 @@ import { deliveryFacts, queueKey } from './facts.ts';
 export async function jobsOfNewDeliveries({ deliveries }: Tx, most: number): Promise<NewJob[]> {
   const taken = await deliveries.claimUnqueued(most);
   // The time of arrival, so that jobs enqueued later for the same pull request run after this one.
-  return taken.map(({ id, queueKey, receivedAt }) => ({ ...deliveryJob(id, queueKey), runAt: receivedAt }));
+  return taken.map(({ id, queueKey, installationId, receivedAt }) => ({
+    ...deliveryJob(id, queueKey, installationId),
+    runAt: receivedAt,
+  }));
 }
 
 /**
@@ -28,20 +31,21 @@ export async function recordWithJobs(
   const given = hasRoom ? deliveries.map((one) => ({ ...one, queueKey: null })) : deliveries;
   const recorded = await tx.deliveries.record(given);
   if (!hasRoom) return { recorded, areWaiting: true };
-  const jobs = deliveries.flatMap(({ queueKey, receivedAt }, index): NewJob[] => {
+  const jobs = deliveries.flatMap(({ queueKey, installationId, receivedAt }, index): NewJob[] => {
     const { id, fresh } = recorded[index] ?? {};
     if (id === undefined || !fresh || queueKey === null) return [];
-    return [{ ...deliveryJob(id, queueKey), runAt: receivedAt }];
+    return [{ ...deliveryJob(id, queueKey, installationId), runAt: receivedAt }];
   });
   await queue.enqueue(tx, ...jobs);
   return { recorded, areWaiting: false };
 }
 
-export function deliveryJob(deliveryId: number, key: string): NewJob {
-  return { kind: 'delivery', key, payload: { deliveryId } };
+export function deliveryJob(deliveryId: number, key: string, installationId: number | null): NewJob {
+  return { kind: 'delivery', installationId, key, payload: { deliveryId } };
 }
 
 /** The job of a recorded delivery that is processed again. */
-export function jobOfDelivery({ id, guid, body }: Delivery): NewJob {
-  return deliveryJob(id, queueKey(deliveryFacts(JSON.parse(new TextDecoder().decode(body))), guid));
+export function jobOfDelivery({ id, guid, body, installationId }: Delivery): NewJob {
+  const key = queueKey(deliveryFacts(JSON.parse(new TextDecoder().decode(body))), guid);
+  return deliveryJob(id, key, installationId);
 }

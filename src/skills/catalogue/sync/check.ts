@@ -76,7 +76,14 @@ export async function indexStatus(
 
 /** The check at the start of the app. Each then schedules the next. */
 export function indexCheckJob(now: Date): NewJob {
-  return { kind: 'skill_indexes', key: 'skill-indexes', payload: {}, runAt: now, coalesce: true };
+  return {
+    kind: 'skill_indexes',
+    installationId: null,
+    key: 'skill-indexes',
+    payload: {},
+    runAt: now,
+    coalesce: true,
+  };
 }
 
 /**

@@ -1,0 +1,2 @@
+ALTER TABLE jobs ADD COLUMN installation_id BIGINT;
+CREATE INDEX jobs_by_installation ON jobs (COALESCE(installation_id, 0));

@@ -1,0 +1,15 @@
+/**
+ * The share that this process has of the work on a database, of which several processes do it side by side. Each installation has a
+ * lease, and only the process with the lease does its work, so it knows what is left of the installation's budget at GitHub.
+ */
+export interface WorkShare {
+  /** Names this process in the leases. */
+  readonly worker: string;
+  /**
+   * Asks for leases from now on. `onGained` is called when there are new ones. Processes that held jobs of those installations have ended,
+   * or said that they hold none.
+   */
+  begin(onGained: () => void): void;
+  /** Asks for no more, and gives up each lease as soon as no job of its installation is held. */
+  retire(): void;
+}

@@ -23,8 +23,9 @@ export interface Worker {
   /**
    * Jobs for recorded things that have none yet. Called in each turn with free places, and inserted in the
    * turn's transaction. None waits for a time to come.
+   * @param worker only those of the installations that this process has the leases of
    */
-  pendingJobs?(tx: Tx, most: number): Promise<NewJob[]>;
+  pendingJobs?(tx: Tx, most: number, worker?: string): Promise<NewJob[]>;
 }
 
 /** How many jobs can run at the same time, and how many do. */
@@ -38,8 +39,8 @@ export interface Slots {
  */
 export interface Queue {
   enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void>;
-  /** Whether so many jobs that are enqueued now can begin at once, and none waits that would be earlier. */
-  hasRoomFor(jobs: number): boolean;
+  /** Whether a job for each of these that is enqueued now can begin here at once, and none waits that would be earlier. */
+  hasRoomFor(works: readonly { installationId: number | null }[]): boolean;
   /** Reviews have slots of their own. */
   slots(): { reviews: Slots; others: Slots };
   start(worker: Worker): void;

@@ -189,9 +189,13 @@ export interface Deliveries {
    * duplicate, or set back to `received` if its processing had failed.
    */
   record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
-  /** Recorded deliveries that have no job yet, oldest first. Each is returned only once. */
+  /**
+   * Recorded deliveries that have no job yet, oldest first. Each is returned only once.
+   * @param worker only those of the installations that this process has the leases of
+   */
   claimUnqueued(
     most: number,
+    worker?: string,
   ): Promise<{ id: number; queueKey: string; installationId: number | null; receivedAt: Date }[]>;
   /** The arrival time of the oldest delivery without a job. */
   oldestToQueue(): Promise<Date | undefined>;
@@ -568,6 +572,8 @@ export interface JobRow {
   kind: string;
   key: string;
   payload: string;
+  /** `null` for the app's own work. */
+  installationId: number | null;
   runAt: Date;
   attempts: number;
   unavailableSince: Date | null;

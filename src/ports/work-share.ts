@@ -5,6 +5,8 @@
 export interface WorkShare {
   /** Names this process in the leases. */
   readonly worker: string;
+  /** Whether this process has the lease of the installation, or of the app's own work. It may have more leases than it knows of. */
+  has(installationId: number | null): boolean;
   /**
    * Asks for leases from now on. `onGained` is called when there are new ones. Processes that held jobs of those installations have ended,
    * or said that they hold none.

@@ -79,7 +79,9 @@ export function deliveriesContract(open: OpenDatabase): void {
         { id: a?.id, queueKey: 'a', installationId: 7, receivedAt: at(0) },
         { id: b?.id, queueKey: 'b', installationId: 7, receivedAt: at(0) },
       ]);
-      expect(await claimUnqueued(2)).toEqual([{ id: d?.id, queueKey: 'd', installationId: 7, receivedAt: at(1) }]);
+      expect(await claimUnqueued(2)).toEqual([
+        { id: d?.id, queueKey: 'd', installationId: 7, receivedAt: at(1) },
+      ]);
       expect(await claimUnqueued(2)).toEqual([]);
     });
 

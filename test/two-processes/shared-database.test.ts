@@ -267,7 +267,9 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
           await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
         };
         const old = await fleet.add(own, former.root);
-        await fleet.until('the former version to work', () => old.log.find(saying(WORKS_NOW)));
+        await fleet.until('the former version to work', () =>
+          old.log.find(saying('this process does the work now')),
+        );
         await openOne();
         const present = await fleet.add(own);
         await storage.close();

@@ -297,12 +297,10 @@ class EmbeddedQueue implements Queue {
    */
   async #insert(tx: Tx, jobs: readonly NewJob[], { takes }: { takes: boolean }): Promise<boolean> {
     const now = this.#clock.now();
-    const isAtWork = this.#worker !== undefined && this.#state === 'working';
-    // Beside other processes, only the claim knows whose installation it is.
-    const mayTake = takes && isAtWork && !this.#backlog && this.#share === undefined;
+    const mayTake = takes && this.#worker !== undefined && !this.#backlog && this.#state === 'working';
     const asked = jobs.filter(({ coalesce, runAt = now }) => coalesce || (mayTake && runAt <= now));
     const known = await tx.jobs.ofKeys([...new Set(asked.map(({ key }) => key))]);
-    const rows: Parameters<Tx['jobs']['insert']> = [];
+    const rows: (Parameters<Tx['jobs']['insert']>[number] & { installationId: number | null })[] = [];
     const forward = new Map<JobRow, Date>();
     for (const job of jobs) {
       const { kind, key, payload, installationId, runAt = now, coalesce = false } = job;
@@ -327,28 +325,29 @@ class EmbeddedQueue implements Queue {
     const until = new Date(now.getTime() + this.#leaseMs);
     const held = new Set([...this.#underWay].filter(({ ended }) => !ended).map(({ row }) => row.key));
     /** Whether it is due, the only job of its key, and has a free place, which it then takes. */
-    const takesPlace = (job: { kind: string; key: string; runAt: Date }) => {
+    const takesPlace = (job: Pick<JobRow, 'kind' | 'key' | 'runAt' | 'installationId'>) => {
       const isAlone = [...known, ...rows].filter(({ key }) => key === job.key).length === 1;
       const place = job.kind === REVIEW ? 'reviews' : 'others';
-      if (!mayTake || job.runAt > now || !isAlone || held.has(job.key) || free[place] === 0) return false;
+      const mayRun = job.runAt <= now && isAlone && !held.has(job.key) && this.#isOwn(job.installationId);
+      if (!mayTake || !mayRun || free[place] === 0) return false;
       free[place] -= 1;
       return true;
     };
     const taken: JobRow[] = [];
     let left = false;
     for (const [row, runAt] of forward) {
-      const { id, kind, key } = row;
-      const isTaken = takesPlace({ kind, key, runAt });
+      const { id, kind, key, installationId } = row;
+      const isTaken = takesPlace({ ...row, runAt });
       const took = isTaken ? await tx.jobs.take(id, runAt, until, token) : undefined;
       if (took) taken.push(took);
       else {
         await tx.jobs.bringForward(kind, key, runAt);
-        left ||= runAt <= now;
+        left ||= runAt <= now && this.#isOwn(installationId);
       }
     }
     for (const row of rows) {
       if (takesPlace(row)) row.lease = { token, until };
-      else left ||= row.runAt <= now;
+      else left ||= row.runAt <= now && this.#isOwn(row.installationId);
     }
     const inserted = await tx.jobs.insert(...rows);
     taken.push(...inserted.filter(({ leaseToken }) => leaseToken === token));
@@ -360,6 +359,11 @@ class EmbeddedQueue implements Queue {
     if (this.#worker && taken.length > 0) await this.#beginAfter(tx, this.#worker, taken, token, now);
     for (const { runAt } of jobs) if (runAt) this.#expect(runAt);
     return left;
+  }
+
+  /** Whether this process does the work of the installation. */
+  #isOwn(installationId: number | null): boolean {
+    return this.#share?.has(installationId) ?? true;
   }
 
   /** Makes sure that the queue looks for work then. What is due already is claimed, or waits for a free place. */
@@ -396,8 +400,14 @@ class EmbeddedQueue implements Queue {
     });
   }
 
-  hasRoomFor(jobs: number): boolean {
-    return !this.#lookForNew && !this.#backlog && this.#worker !== undefined && this.#free().others >= jobs;
+  hasRoomFor(works: readonly { installationId: number | null }[]): boolean {
+    return (
+      !this.#lookForNew &&
+      !this.#backlog &&
+      this.#worker !== undefined &&
+      this.#free().others >= works.length &&
+      works.every(({ installationId }) => this.#isOwn(installationId))
+    );
   }
 
   wake(): void {
@@ -501,7 +511,7 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
-      const pending = looks && others > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
+      const pending = looks && others > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS, of)) ?? []) : [];
       // The clock of the process that recorded it may be ahead of this one's.
       const fresh = pending.map((job) => (job.runAt && job.runAt > now ? { ...job, runAt: now } : job));
       await this.#insert(tx, fresh, { takes: false });

@@ -51,6 +51,8 @@ export class Sharing implements WorkShare {
   readonly worker: string;
   readonly #options: Options;
   #onGained: () => void = () => {};
+  /** The leases that this process certainly has. */
+  #own = new Set<number>();
   #asks = false;
   #stopTimer: (() => void) | undefined;
   #isOver = false;
@@ -58,6 +60,10 @@ export class Sharing implements WorkShare {
   constructor(options: Options) {
     this.worker = options.worker;
     this.#options = options;
+  }
+
+  has(installationId: number | null): boolean {
+    return this.#own.has(installationId ?? OWN_WORK);
   }
 
   begin(onGained: () => void): void {
@@ -87,19 +93,25 @@ export class Sharing implements WorkShare {
   }
 
   async #divide(): Promise<void> {
-    const { gained, left } = await this.#options.on(async (connection) => {
+    const before = this.#own;
+    await this.#options.on(async (connection) => {
       const found = await situation(connection, this.worker);
       const isMine = (installation: number) =>
         this.#asks && workerFor(installation, found.workers) === this.worker;
       const wanted = found.vacant.filter(isMine);
       // What nobody else should have stays here until this process ends.
       const unwanted = found.own.filter((id) => !isMine(id) && workerFor(id, found.workers) !== undefined);
+      // Not known any more before they are given up, so that no job of them is taken at the same moment.
+      this.#own = new Set(found.own.filter((id) => !unwanted.includes(id)));
       const me = found.workers.find(({ id }) => id === this.worker);
       const isSaid = me === undefined || me.asks === this.#asks;
-      if (isSaid && !found.areSomeDead && wanted.length + unwanted.length === 0)
-        return { gained: [], left: [] };
-      return change(connection, this.worker, { asks: this.#asks, wanted, unwanted });
+      if (isSaid && !found.areSomeDead && wanted.length + unwanted.length === 0) return;
+      const { gained, left } = await change(connection, this.worker, { asks: this.#asks, wanted, unwanted });
+      this.#own = new Set([...found.own.filter((id) => !left.includes(id)), ...gained]);
     });
+    // Also what an earlier change gained whose answer was lost.
+    const gained = [...this.#own].filter((id) => !before.has(id));
+    const left = [...before].filter((id) => !this.#own.has(id));
     if (gained.length + left.length > 0) this.#options.onChanged({ gained, left });
     if (gained.length > 0) this.#onGained();
   }
@@ -115,6 +127,9 @@ function workerFor(installation: number, workers: readonly Worker[]): string | u
     able.map(({ id }) => id),
   );
 }
+
+/** How many deliveries without a job are looked at: of most installations, the oldest ones have jobs soon. */
+const MOST_DELIVERIES = 1_000;
 
 /**
  * Read without the lock of all that write, because each process does so twice a second. The ids of the installations that have jobs are
@@ -133,9 +148,15 @@ async function situation(connection: Connection, worker: string): Promise<Situat
          SELECT COALESCE(installation_id, 0) FROM jobs WHERE COALESCE(installation_id, 0) > present.id ORDER BY 1 LIMIT 1
        ) FROM present WHERE present.id IS NOT NULL
      )
-     SELECT id FROM present WHERE id IS NOT NULL AND NOT EXISTS (
+     SELECT id FROM (
+       SELECT id FROM present WHERE id IS NOT NULL
+       UNION
+       SELECT COALESCE(installation_id, 0) FROM (
+         SELECT installation_id FROM deliveries WHERE queue_key IS NOT NULL ORDER BY id LIMIT ${MOST_DELIVERIES}
+       ) AS unqueued
+     ) AS working WHERE NOT EXISTS (
        SELECT FROM installation_leases AS lease JOIN workers ON workers.id = lease.worker
-       WHERE lease.installation_id = present.id AND workers.until >= clock_timestamp()
+       WHERE lease.installation_id = working.id AND workers.until >= clock_timestamp()
      )`,
   );
   const idsIn = (answer: typeof own) => rowsOf<{ id: number }>(answer).map(({ id }) => id);

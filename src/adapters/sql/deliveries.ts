@@ -31,6 +31,7 @@ import type { KnownRows } from './known-rows.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
+import { isWorkOf } from './work-of.ts';
 
 /** The packs that are read at once, to be packed together. */
 const PACKS_AT_ONCE = 96;
@@ -87,22 +88,30 @@ const withBody = (db: Kysely<Database>) =>
 
 const byId = compiledOnce((db, { id }: { id: number }) => withBody(db).where('deliveries.id', '=', id));
 
-const nextToQueue = compiledOnce((db, { most }: { most: number }) =>
+const unqueued = (db: Kysely<Database>, most: number) =>
   db
     .selectFrom('deliveries')
     .select(['id', 'queue_key', 'installation_id', 'received_at'])
     .where('queue_key', 'is not', null)
     .orderBy('id')
     .limit(most)
-    .$narrowType<{ queue_key: NotNull }>(),
+    .$narrowType<{ queue_key: NotNull }>();
+
+const nextToQueue = compiledOnce((db, { most }: { most: number }) => unqueued(db, most));
+const nextToQueueOf = compiledOnce((db, { most, worker }: { most: number; worker: string }) =>
+  unqueued(db, most).where(isWorkOf(worker)),
 );
 
-const takeUntil = compiledOnce((db, { last }: { last: number }) =>
+const queuedUntil = (db: Kysely<Database>, last: number) =>
   db
     .updateTable('deliveries')
     .set({ queue_key: null })
     .where('queue_key', 'is not', null)
-    .where('id', '<=', last),
+    .where('id', '<=', last);
+
+const takeUntil = compiledOnce((db, { last }: { last: number }) => queuedUntil(db, last));
+const takeUntilOf = compiledOnce((db, { last, worker }: { last: number; worker: string }) =>
+  queuedUntil(db, last).where(isWorkOf(worker)),
 );
 
 interface StatusChange {
@@ -248,12 +257,17 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork, known?:
       });
     },
 
-    async claimUnqueued(most) {
-      const { rows } = await nextToQueue(db, { most });
+    async claimUnqueued(most, worker) {
+      const { rows } = await (worker === undefined
+        ? nextToQueue(db, { most })
+        : nextToQueueOf(db, { most, worker }));
       const last = rows.at(-1);
       // One statement cannot return the old values that it overwrites. SQLite excludes other writers until
       // the transaction ends; a database that does not would have to name each row.
-      if (last) await takeUntil(db, { last: last.id });
+      if (last)
+        await (worker === undefined
+          ? takeUntil(db, { last: last.id })
+          : takeUntilOf(db, { last: last.id, worker }));
       return rows.map(({ id, queue_key, installation_id, received_at }) => ({
         id,
         queueKey: queue_key,

@@ -6,6 +6,7 @@ import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { KnownJobs } from './known-rows.ts';
 import type { Database, JobsTable } from './schema.ts';
+import { isWorkOf } from './work-of.ts';
 
 type Row = Selectable<JobsTable>;
 
@@ -26,13 +27,8 @@ const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
 );
 /** The clock of the process that took a lease may differ from this one's, so each process ends those of its own installations. */
 const endOwnLeasesUntil = compiledOnce((db, { now, worker }: { now: string; worker: string }) =>
-  endLeases(db).where('lease_until', '<=', now).where(isOf(worker)),
+  endLeases(db).where('lease_until', '<=', now).where(isWorkOf(worker)),
 );
-
-/** Whether the worker has the lease of the job's installation. The job is the row of the table that has the condition. */
-const isOf = (worker: string) => sql<boolean>`coalesce(installation_id, 0) IN (
-  SELECT installation_leases.installation_id FROM installation_leases WHERE worker = ${worker}
-)`;
 
 interface Claim {
   now: string;
@@ -55,7 +51,7 @@ const dueJobs = (db: Kysely<Database>, worth: number, now: string, limit: number
     .where('job.lease_token', 'is', null)
     .where('job.run_at', '<=', now)
     .where('job.worth', '=', worth)
-    .$if(worker !== undefined, (query) => query.where(isOf(worker ?? '')))
+    .$if(worker !== undefined, (query) => query.where(isWorkOf(worker ?? '')))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -87,7 +83,7 @@ const oneOverdue = (db: Kysely<Database>, worth: number, overdue: string, worker
           .select('held.id')
           .where('held.lease_token', 'is not', null)
           .where('held.worth', '=', worth)
-          .$if(worker !== undefined, (query) => query.where(isOf(worker ?? ''))),
+          .$if(worker !== undefined, (query) => query.where(isWorkOf(worker ?? ''))),
       ),
     ),
   );
@@ -260,7 +256,7 @@ const waitingAfter = (db: Kysely<Database>, after: string) =>
 
 const firstAfter = compiledOnce((db, { after }: { after: string }) => waitingAfter(db, after));
 const firstAfterOf = compiledOnce((db, { after, worker }: { after: string; worker: string }) =>
-  waitingAfter(db, after).where(isOf(worker)),
+  waitingAfter(db, after).where(isWorkOf(worker)),
 );
 
 // Separate counts in one statement: with OR, SQLite would read the whole table.
@@ -467,7 +463,7 @@ export function jobsTable(db: Kysely<Database>, known?: KnownJobs): Jobs {
         .select('lease_token')
         .distinct()
         .where('lease_token', 'is not', null)
-        .$if(worker !== undefined, (query) => query.where(isOf(worker ?? '')))
+        .$if(worker !== undefined, (query) => query.where(isWorkOf(worker ?? '')))
         .execute();
       return rows.flatMap((row) => row.lease_token ?? []);
     },
@@ -475,7 +471,7 @@ export function jobsTable(db: Kysely<Database>, known?: KnownJobs): Jobs {
     async release(leaseToken, worker) {
       const rows = await endLeases(db)
         .where('lease_token', '=', leaseToken)
-        .$if(worker !== undefined, (query) => query.where(isOf(worker ?? '')))
+        .$if(worker !== undefined, (query) => query.where(isWorkOf(worker ?? '')))
         .returningAll()
         .execute();
       known?.forget();
@@ -532,6 +528,7 @@ function jobOf(row: Selectable<JobsTable>): JobRow {
     kind: row.kind,
     key: row.key,
     payload: row.payload,
+    installationId: row.installation_id,
     runAt: toDate(row.run_at),
     attempts: row.attempts,
     unavailableSince: toDateOrNull(row.away_since),

@@ -8,8 +8,12 @@ import { deliveryFacts, queueKey } from './facts.ts';
  * webhook entry point when it records. In a burst, recording then skips the index of all waiting jobs, which
  * costs more than the deliveries (docs/adr/0019).
  */
-export async function jobsOfNewDeliveries({ deliveries }: Tx, most: number): Promise<NewJob[]> {
-  const taken = await deliveries.claimUnqueued(most);
+export async function jobsOfNewDeliveries(
+  { deliveries }: Tx,
+  most: number,
+  worker?: string,
+): Promise<NewJob[]> {
+  const taken = await deliveries.claimUnqueued(most, worker);
   // The time of arrival, so that jobs enqueued later for the same pull request run after this one.
   return taken.map(({ id, queueKey, installationId, receivedAt }) => ({
     ...deliveryJob(id, queueKey, installationId),
@@ -27,7 +31,7 @@ export async function recordWithJobs(
   queue: Pick<Queue, 'enqueue' | 'hasRoomFor'>,
   deliveries: readonly NewDelivery[],
 ): Promise<{ recorded: Awaited<ReturnType<Tx['deliveries']['record']>>; areWaiting: boolean }> {
-  const hasRoom = queue.hasRoomFor(deliveries.length);
+  const hasRoom = queue.hasRoomFor(deliveries);
   const given = hasRoom ? deliveries.map((one) => ({ ...one, queueKey: null })) : deliveries;
   const recorded = await tx.deliveries.record(given);
   if (!hasRoom) return { recorded, areWaiting: true };

@@ -1,0 +1,224 @@
+// @module-tag slow
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPostgres } from '../../../src/adapters/postgres/open.ts';
+import { placeOf } from '../../../src/adapters/postgres/place.ts';
+import { servingOf } from '../../../src/adapters/postgres/serving.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
+import { at } from '../../support/rows.ts';
+
+const clock = { now: () => at(0) };
+const BOTH = { installations: true, ownWork: true };
+const INSTALLATIONS = Array.from({ length: 20 }, (_, index) => index + 1);
+const MORE = INSTALLATIONS.map((id) => id + INSTALLATIONS.length);
+
+/** A process that shares the work on a database. */
+interface Process {
+  id: string;
+  storage: Storage;
+  /** Those that it knows to be its own, of 0 to 40. */
+  own(): number[];
+  isLost(): boolean;
+  leave(): Promise<void>;
+}
+
+describe.skipIf(postgresPrograms === undefined)('processes that share the work on a database', () => {
+  let server: PostgresServer;
+  let url: string;
+  const processes: Process[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  beforeEach(async () => {
+    url = await server.newMigrated();
+  });
+  afterEach(async () => {
+    for (const one of processes.splice(0)) await one.leave();
+  });
+  afterAll(() => server?.remove());
+
+  const query = (sql: string) => server.query(sql, databaseOf(url));
+
+  async function begin(does = BOTH): Promise<Process> {
+    let isLost = false;
+    const serving = servingOf(placeOf(url), {
+      clock,
+      onLost() {
+        isLost = true;
+      },
+      beside: { does, onDivided() {} },
+    });
+    const claim = await serving.claim();
+    const { share } = serving;
+    if (!claim.ok || !share) throw new Error('another process serves the database alone');
+    const storage = await openPostgres(placeOf(url), { clock, fence: () => claim.fence });
+    share.begin(() => {});
+    const one: Process = {
+      id: share.worker,
+      storage,
+      own: () => [0, ...INSTALLATIONS, ...MORE].filter((id) => share.has(id)),
+      isLost: () => isLost,
+      async leave() {
+        await storage.close();
+        await claim.release();
+        await serving.close();
+        const index = processes.indexOf(one);
+        if (index >= 0) processes.splice(index, 1);
+      },
+    };
+    processes.push(one);
+    return one;
+  }
+
+  /** A job for each installation, and one that belongs to none. */
+  async function insertJobs({ storage }: Process, installations = INSTALLATIONS): Promise<void> {
+    const installationIds = [null, ...installations];
+    await storage.transaction((tx) =>
+      tx.jobs.insert(
+        ...installationIds.map((installationId) => ({
+          kind: 'wake',
+          key: `wake:${installationId}`,
+          payload: '{}',
+          runAt: at(0),
+          installationId,
+        })),
+      ),
+    );
+  }
+
+  const claim = (one: Process) =>
+    one.storage.transaction(async (tx) => {
+      const rows = await tx.jobs.claim(at(1), at(31), `token of ${one.id}`, 100, { worker: one.id });
+      return rows.map(({ installationId }) => installationId ?? 0).sort((a, b) => a - b);
+    });
+
+  const haveAll = (...some: Process[]) =>
+    expect.poll(() => some.flatMap((one) => one.own()).sort((a, b) => a - b));
+
+  it('divide all installations, and each claims only jobs of its own', async () => {
+    const first = await begin();
+    await insertJobs(first);
+    await haveAll(first).toEqual([0, ...INSTALLATIONS]);
+    const second = await begin();
+    await expect.poll(() => second.own().length).toBeGreaterThan(0);
+    await haveAll(first, second).toEqual([0, ...INSTALLATIONS]);
+    const claimed = [await claim(first), await claim(second)];
+    expect(claimed).toEqual([first.own(), second.own()]);
+    expect(claimed.flat()).toHaveLength(1 + INSTALLATIONS.length);
+  });
+
+  it('make jobs of the deliveries of their own installations only, also of new ones', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await first.storage.transaction((tx) =>
+      tx.deliveries.record(
+        INSTALLATIONS.map((installationId) => ({
+          guid: `guid-${installationId}`,
+          event: 'ping',
+          action: null,
+          installationId,
+          body: new Uint8Array([123, 125]),
+          receivedAt: at(0),
+          queueKey: `key-${installationId}`,
+        })),
+      ),
+    );
+    await haveAll(first, second).toEqual(INSTALLATIONS);
+    for (const one of [first, second]) {
+      const taken = await one.storage.transaction((tx) => tx.deliveries.claimUnqueued(100, one.id));
+      expect(taken.map(({ installationId }) => installationId)).toEqual(one.own());
+    }
+  });
+
+  it('leave an installation where it is while one of its jobs is held', async () => {
+    const first = await begin();
+    await insertJobs(first);
+    await haveAll(first).toEqual([0, ...INSTALLATIONS]);
+    await claim(first);
+    const second = await begin();
+    // Once both have some of these, both have looked at the other one.
+    await insertJobs(first, MORE);
+    await haveAll(first, second).toEqual([0, ...INSTALLATIONS, ...MORE]);
+    expect(second.own().length).toBeGreaterThan(0);
+    expect(first.own().slice(0, 1 + INSTALLATIONS.length)).toEqual([0, ...INSTALLATIONS]);
+    await first.storage.transaction(async (tx) => {
+      for (const { id, leaseToken } of await tx.jobs.ofKeys(INSTALLATIONS.map((n) => `wake:${n}`)))
+        await tx.jobs.complete(id, leaseToken ?? '');
+    });
+    await insertJobs(second);
+    await expect.poll(() => second.own().some((id) => INSTALLATIONS.includes(id))).toBe(true);
+  });
+
+  it('take over from one that is silent for too long, which cannot write any more', async () => {
+    const first = await begin();
+    await insertJobs(first);
+    await haveAll(first).toEqual([0, ...INSTALLATIONS]);
+    const held = await claim(first);
+    const second = await begin();
+    await query(`UPDATE workers SET until = '-infinity' WHERE id = '${first.id}'`);
+    await haveAll(second).toEqual([0, ...INSTALLATIONS]);
+    await expect(insertJobs(first)).rejects.toMatchObject({ code: 'storage.not_serving' });
+    await expect.poll(() => first.isLost()).toBe(true);
+    const released = await second.storage.transaction(async (tx) => {
+      const tokens = await tx.jobs.leaseTokens(second.id);
+      const rows = await Promise.all(tokens.map((token) => tx.jobs.release(token, second.id)));
+      return rows.flat();
+    });
+    expect(released).toHaveLength(held.length);
+    expect(await claim(second)).toEqual(held);
+  });
+
+  it('go on at once with the work of one that leaves', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await insertJobs(first);
+    await haveAll(first, second).toEqual([0, ...INSTALLATIONS]);
+    await first.leave();
+    await haveAll(second).toEqual([0, ...INSTALLATIONS]);
+  });
+
+  it('have what belongs to no installation done by the one with that role, and by the others without it', async () => {
+    const worker = await begin({ installations: true, ownWork: false });
+    await insertJobs(worker);
+    await haveAll(worker).toEqual([0, ...INSTALLATIONS]);
+    const scheduler = await begin({ installations: false, ownWork: true });
+    await expect.poll(() => scheduler.own()).toEqual([0]);
+    expect(worker.own()).toEqual(INSTALLATIONS);
+    await worker.leave();
+    await expect.poll(async () => query('SELECT installation_id FROM installation_leases')).toHaveLength(1);
+    expect(scheduler.own()).toEqual([0]);
+  });
+
+  it('find out whose work the jobs are that the version before has left', async () => {
+    const { storage } = await begin();
+    await storage.transaction((tx) =>
+      tx.jobs.insert(
+        { kind: 'questions', key: 'questions:7', payload: '{"installation_id":7}', runAt: at(0) },
+        { kind: 'event', key: 'pr:1#1', payload: '{"event":{"installation_id":8}}', runAt: at(0) },
+        { kind: 'reconcile', key: 'reconcile', payload: '{"of":"installations"}', runAt: at(0) },
+        { kind: 'retention', key: 'retention', payload: '{}', runAt: at(0) },
+      ),
+    );
+    await expect
+      .poll(() => query('SELECT kind, installation_id AS of FROM jobs ORDER BY kind'))
+      .toEqual([
+        { kind: 'event', of: '8' },
+        { kind: 'questions', of: '7' },
+        { kind: 'reconcile', of: null },
+        { kind: 'retention', of: null },
+      ]);
+  });
+
+  it('let nobody serve the database alone until the last of them has left', async () => {
+    const [first, second] = [await begin(), await begin()];
+    const alone = servingOf(placeOf(url), { clock, onLost() {} });
+    expect(await alone.claim()).toMatchObject({ ok: false, holder: { pid: process.pid } });
+    await first.leave();
+    expect(await alone.claim()).toMatchObject({ ok: false });
+    await second.leave();
+    const claimed = await alone.claim();
+    expect(claimed).toMatchObject({ ok: true });
+    await expect(begin()).rejects.toThrow('another process serves the database alone');
+    if (claimed.ok) await claimed.release();
+    await alone.close();
+  });
+});

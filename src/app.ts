@@ -21,6 +21,7 @@ import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
 import { engineDidNotStart } from './messages/cli/process.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
+import type { WorkShare } from './ports/work-share.ts';
 import { indexCheckJob } from './skills/catalogue/sync/check.ts';
 
 /** The app without the server that receives its deliveries. */
@@ -125,7 +126,7 @@ async function start<Intake extends { close(): Promise<void> }>(
     throw error;
   });
   try {
-    const begin = () => startEngine(platform, outagePolicy, { overrides, isShared: sharing !== undefined });
+    const begin = () => startEngine(platform, outagePolicy, { overrides, share: sharing?.turn.share });
     const engine = sharing ? inItsTurn(sharing, begin, log) : { settle: async () => {}, ...(await begin()) };
     const running: Running = {
       storage,
@@ -177,11 +178,12 @@ function inItsTurn(
 async function startEngine(
   platform: Platform,
   outagePolicy: OutagePolicy,
-  { overrides, isShared }: { overrides: SkillOverrides; isShared: boolean },
+  { overrides, share }: { overrides: SkillOverrides; share: WorkShare | undefined },
 ): Promise<{ stop(): Promise<void> }> {
   const { config, storage, queue, clock } = platform;
   const skills = await createSkills(config, platform, overrides);
   const parts = buildEngine(platform, skills);
+  const stopFollowing = share ? parts.followOthers(share) : () => {};
   queue.start({
     ...workerOf(buildJobs(platform, parts), { outagePolicy }),
     pendingJobs: jobsOfNewDeliveries,
@@ -196,7 +198,6 @@ async function startEngine(
     if (config.skillIndexes) await queue.enqueue(tx, indexCheckJob(clock.now()));
     if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
   });
-  const stopFollowing = isShared ? parts.followOthers() : () => {};
   return {
     async stop() {
       stopFollowing();

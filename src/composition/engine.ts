@@ -28,6 +28,7 @@ import { createThreadHandler } from '../entrypoints/commands/reply-in-thread.ts'
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
 import { type Cause, type JobRunner, reconcileJob } from '../ports/jobs.ts';
 import type { Tx } from '../ports/storage.ts';
+import type { WorkShare } from '../ports/work-share.ts';
 import { askJobs } from '../skills/ask/ask.ts';
 import { threadJobs } from '../skills/ask/thread.ts';
 import { createSkillKeeper } from '../skills/catalogue/keep.ts';
@@ -53,8 +54,11 @@ export interface EngineParts {
   notify: JobRunner<'notify'>;
   chains: JobRunner<'chains'>;
   schedules: JobRunner<'schedules'>;
-  /** Notices what other processes change that work beside this one. @returns stops it */
-  followOthers(): () => void;
+  /**
+   * Notices what processes change that work beside this one, and forgets what it knew of installations that they worked for meanwhile.
+   * @returns stops it
+   */
+  followOthers(share: WorkShare): () => void;
   /** Runs that are over and not in a trace yet; `undefined` if no traces are sent. */
   ended: EndedRuns | undefined;
 }
@@ -142,7 +146,13 @@ export function buildEngine(
   return {
     engine,
     ended,
-    followOthers: () => storedChains.follow(platform.timers, () => listening.forget()),
+    followOthers(share) {
+      share.onGained((installations) => {
+        listening.forget();
+        questions.forget(installations);
+      });
+      return storedChains.follow(platform.timers, () => listening.forget());
+    },
     configuration,
     writers,
     onEvent: (event, cause) => onEvent(eventDeps, event, cause),

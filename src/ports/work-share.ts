@@ -8,10 +8,12 @@ export interface WorkShare {
   /** Whether this process has the lease of the installation, or of the app's own work. It may have more leases than it knows of. */
   has(installationId: number | null): boolean;
   /**
-   * Asks for leases from now on. `onGained` is called when there are new ones. Processes that held jobs of those installations have ended,
-   * or said that they hold none.
+   * Calls back when this process has got installations, and what it remembers of them is out of date. Processes that held jobs of them
+   * have ended, or hold none. Listeners are called in the order in which they were added.
    */
-  begin(onGained: () => void): void;
+  onGained(listener: (installations: readonly number[]) => void): void;
+  /** Asks for leases from now on. */
+  begin(): void;
   /** Asks for no more, and gives up each lease as soon as no job of its installation is held. */
   retire(): void;
 }

@@ -105,6 +105,7 @@ describe('a filled database is migrated to the newest version', () => {
         payload: '{"key":"label:1"}',
         attempts: 0,
         unavailableSince: new Date('2026-01-05T11:00:00.000Z'),
+        installationId: version >= 47 ? 9 : null,
       });
     }
     expect(claimed.map(({ key }) => key)).toEqual(

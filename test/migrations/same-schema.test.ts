@@ -12,8 +12,8 @@ import {
 } from '../support/postgres.ts';
 import { temporaryFolders } from '../support/temp.ts';
 
-/** Only PostgreSQL needs them: the claim of the serving process, and what became of commits. */
-const OF_POSTGRES = ['commits', 'serving'];
+/** Only PostgreSQL needs them: who serves the database, and what became of commits. */
+const OF_POSTGRES = ['commits', 'installation_leases', 'serving', 'workers'];
 
 /** Tables with the names of their columns, each with what it refuses: `name NOT NULL`. */
 type Tables = Record<string, string[]>;

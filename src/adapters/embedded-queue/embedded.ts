@@ -393,11 +393,11 @@ class EmbeddedQueue implements Queue {
     this.#worker = worker;
     this.#pollTimer = setInterval(() => this.#poll(), Math.min(this.#pollMs, this.#leaseMs / 3));
     this.#poll();
-    this.#share?.begin(() => {
-      // Whoever held jobs of those installations has ended.
+    this.#share?.onGained(() => {
       this.#deadReleased = false;
       this.#poll();
     });
+    this.#share?.begin();
   }
 
   hasRoomFor(works: readonly { installationId: number | null }[]): boolean {

@@ -50,7 +50,7 @@ interface Options {
 export class Sharing implements WorkShare {
   readonly worker: string;
   readonly #options: Options;
-  #onGained: () => void = () => {};
+  readonly #listeners: ((installations: readonly number[]) => void)[] = [];
   /** The leases that this process certainly has. */
   #own = new Set<number>();
   #asks = false;
@@ -66,8 +66,11 @@ export class Sharing implements WorkShare {
     return this.#own.has(installationId ?? OWN_WORK);
   }
 
-  begin(onGained: () => void): void {
-    this.#onGained = onGained;
+  onGained(listener: (installations: readonly number[]) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  begin(): void {
     this.#asks = true;
     this.#again(0);
   }
@@ -113,7 +116,7 @@ export class Sharing implements WorkShare {
     const gained = [...this.#own].filter((id) => !before.has(id));
     const left = [...before].filter((id) => !this.#own.has(id));
     if (gained.length + left.length > 0) this.#options.onChanged({ gained, left });
-    if (gained.length > 0) this.#onGained();
+    if (gained.length > 0) for (const listener of this.#listeners) listener(gained);
   }
 }
 

@@ -15,6 +15,8 @@ import type { Storage } from '../../ports/storage.ts';
 export interface QuestionPoller {
   /** The question was rechecked and is watched from now on. Call after the result is stored. */
   watch(question: { id: string; askedAt: Date }, installationId: number): void;
+  /** Reads the lists of these installations again: another process has polled their questions meanwhile. */
+  forget(installationIds: readonly number[]): void;
   jobs: JobRunner<'questions'>;
 }
 
@@ -41,7 +43,7 @@ interface Installation {
 }
 
 /**
- * How often the list is read again, in milliseconds, in case a question was opened by another process. The
+ * How often the list is read again, in milliseconds, in case a question was opened without this poller. The
  * job itself is renewed as often, by the recovery.
  */
 const RELOAD_MS = 3_600_000;
@@ -93,6 +95,10 @@ export function createQuestionPoller(deps: {
     if (!known || known.questions.has(id)) return;
     const dueAt = nextPoll(askedAt, clock.now().getTime(), 1);
     known.questions.set(id, { id, askedAt, dueAt, woken: undefined });
+  }
+
+  function forget(installationIds: readonly number[]): void {
+    for (const id of installationIds) installations.delete(id);
   }
 
   async function turn(installationId: number): Promise<JobResult> {
@@ -276,6 +282,7 @@ export function createQuestionPoller(deps: {
 
   return {
     watch,
+    forget,
     jobs: {
       run: ({ installation_id }) => turn(installation_id),
       /** The app has no access, or the database fails. The poll goes on when that is over. */

@@ -53,7 +53,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     const { share } = serving;
     if (!claim.ok || !share) throw new Error('another process serves the database alone');
     const storage = await openPostgres(placeOf(url), { clock, fence: () => claim.fence });
-    share.begin(() => {});
+    share.begin();
     const one: Process = {
       id: share.worker,
       storage,

@@ -88,6 +88,17 @@ test('a question that is asked while the list of questions is read is polled too
   expect(polled.flat().sort()).toEqual(['first', 'second']);
 });
 
+test('a question that another process has asked is polled once the installation is worked on here again', async () => {
+  ask('first');
+  await turn();
+  ask('second');
+  poller.forget([INSTALLATION]);
+  await turn();
+  clock.advance(10_000);
+  await turn();
+  expect(polled.flat().sort()).toEqual(['first', 'second']);
+});
+
 test('a step that reviews once it is answered is rechecked in a slot for reviews', async () => {
   for (const id of ['merge', 'review']) ask(id);
   await turn();

@@ -68,7 +68,7 @@ export async function openPlatform(
   overrides: PlatformOverrides,
   share?: WorkShare,
 ): Promise<Platform> {
-  const clock = overrides.clock ?? systemClock;
+  const clock = overrides.clock ?? share?.clock ?? systemClock;
   const log = withoutRepeats(redactedLog(givenLog), clock);
   const timers = overrides.timers ?? systemTimers;
   const random = overrides.random ?? Math.random;

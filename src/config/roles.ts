@@ -20,7 +20,9 @@ export const rolesSchema = z
     const named = env.ROLE.split(',').map((role) => role.trim());
     if (!named.every(isRole)) return diagnostic(`must be one or several of ${ROLES.join(', ')}`);
     const roles = { ...NONE, ...Object.fromEntries(named.map((role) => [role, true])) };
-    if (!isPostgresUrl(env.DATABASE_URL ?? '') && ROLES.some((role) => !roles[role]))
+    // Without a scheduler, the worker does its part.
+    const isWhole = roles.web && roles.worker && roles.studio;
+    if (!isPostgresUrl(env.DATABASE_URL ?? '') && !isWhole)
       return diagnostic(
         'can be set only with PostgreSQL (DATABASE_URL): one process does everything on an SQLite file',
       );

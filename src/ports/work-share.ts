@@ -1,3 +1,5 @@
+import type { Clock } from '../core/clock.ts';
+
 /**
  * The share that this process has of the work on a database, of which several processes do it side by side. Each installation has a
  * lease, and only the process with the lease does its work, so it knows what is left of the installation's budget at GitHub.
@@ -5,6 +7,8 @@
 export interface WorkShare {
   /** Names this process in the leases. */
   readonly worker: string;
+  /** The time by which all processes that share the work go, however wrong the clock of one is. */
+  readonly clock: Clock;
   /** Whether this process has the lease of the installation, or of the app's own work. It may have more leases than it knows of. */
   has(installationId: number | null): boolean;
   /**

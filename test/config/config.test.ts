@@ -101,9 +101,10 @@ describe('readConfig', () => {
 
   it.each([
     [undefined, undefined],
-    ['web', [true, false, false]],
-    ['worker, studio', [false, true, true]],
-    ['web,worker,studio', [true, true, true]],
+    ['web', [true, false, false, false]],
+    ['worker, studio', [false, true, false, true]],
+    ['scheduler', [false, false, true, false]],
+    ['web,worker,scheduler,studio', [true, true, true, true]],
   ])('reads ROLE=%s for a database that processes can share', (ROLE, roles) => {
     const read = configOf({ ...app, DATABASE_URL: 'postgres://app@db/countersign', ...(ROLE && { ROLE }) });
     expect(read.roles && Object.values(read.roles)).toEqual(roles);
@@ -111,8 +112,8 @@ describe('readConfig', () => {
 
   it('refuses a ROLE that there is not, and one that leaves work of an SQLite file to nobody', () => {
     const DATABASE_URL = 'postgres://app@db/countersign';
-    expect(faultsOf({ ...app, DATABASE_URL, ROLE: 'web,scheduler' })).toEqual([
-      'ROLE must be one or several of web, worker, studio',
+    expect(faultsOf({ ...app, DATABASE_URL, ROLE: 'web,cron' })).toEqual([
+      'ROLE must be one or several of web, worker, scheduler, studio',
     ]);
     expect(faultsOf({ ...app, ROLE: 'web' })).toEqual([
       'ROLE can be set only with PostgreSQL (DATABASE_URL): one process does everything on an SQLite file',

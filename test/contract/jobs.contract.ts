@@ -73,6 +73,7 @@ export function jobsContract(open: OpenDatabase): void {
         kind: 'wake',
         key: 'a',
         payload: '{"n":"a"}',
+        installationId: null,
         runAt: at(1),
         attempts: 0,
         unavailableSince: null,

@@ -8,7 +8,7 @@ import { LOCK } from './lock.ts';
 import type { Place } from './place.ts';
 import { openPool, rowsOf } from './pool.ts';
 import { makeOwnTables } from './setup.ts';
-import { type Duties, Sharing } from './sharing.ts';
+import { type Duties, NOW, nowIn, Sharing } from './sharing.ts';
 import { refuseUnfinishedCopy } from './unfinished-copy.ts';
 
 const holderSchema = z.object({
@@ -88,7 +88,7 @@ export function servingOf(
     }
   };
   const share =
-    beside && new Sharing({ worker: randomUUID(), timers, on: onOne, onChanged: beside.onDivided });
+    beside && new Sharing({ worker: randomUUID(), clock, timers, on: onOne, onChanged: beside.onDivided });
   let isMade = false;
   return {
     share,
@@ -104,6 +104,8 @@ export function servingOf(
           const other = await otherOn(connection);
           if (other && !mayJoin(claimant, other)) return refusal(other);
           if (!goesOnWithCopy) await refuseUnfinishedCopy(connection, place.name);
+          const [time] = await connection.script(NOW);
+          share?.learnTime(nowIn(time));
           return take(connection, claimant);
         });
         if (!taken.ok) return taken;

@@ -1,15 +1,18 @@
-import type { Timers } from '../../core/clock.ts';
+import type { Clock, Timers } from '../../core/clock.ts';
 import { candidateFor } from '../../core/rendezvous.ts';
 import type { WorkShare } from '../../ports/work-share.ts';
 import type { Connection } from './connection.ts';
 import { LOCK } from './lock.ts';
-import { rowsOf } from './pool.ts';
+import { type Answer, rowsOf } from './pool.ts';
 
 /** How often a process looks for installations that it should have, in milliseconds. */
 const DIVIDED_MS = 500;
 
 /** How long the lock may take, in milliseconds: the next attempt is not far. */
 const PATIENCE_MS = 5_000;
+
+/** By how much a clock may differ from the database's and is believed all the same, in milliseconds: answers take a moment. */
+const TOLERATED_MS = 1_000;
 
 /** What stands for the app's own work where installations have ids. GitHub's are positive. */
 const OWN_WORK = 0;
@@ -26,6 +29,8 @@ interface Worker extends Duties {
 }
 
 interface Situation {
+  /** By the database's clock, in ms since 1970. */
+  now: number;
   workers: Worker[];
   areSomeDead: boolean;
   /** Those that this process has a lease of. */
@@ -36,6 +41,8 @@ interface Situation {
 
 interface Options {
   worker: string;
+  /** Of this machine. */
+  clock: Clock;
   timers: Timers;
   /** Runs work on a connection of its own. */
   on<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
@@ -49,6 +56,9 @@ interface Options {
  */
 export class Sharing implements WorkShare {
   readonly worker: string;
+  readonly clock: Clock = { now: () => new Date(this.#options.clock.now().getTime() + this.#behindMs) };
+  /** By how much this machine's clock is behind. */
+  #behindMs = 0;
   readonly #options: Options;
   readonly #listeners: ((installations: readonly number[]) => void)[] = [];
   /** The leases that this process certainly has. */
@@ -60,6 +70,12 @@ export class Sharing implements WorkShare {
   constructor(options: Options) {
     this.worker = options.worker;
     this.#options = options;
+  }
+
+  /** @param now of the database, in ms since 1970 */
+  learnTime(now: number): void {
+    const behindMs = now - this.#options.clock.now().getTime();
+    if (Math.abs(behindMs - this.#behindMs) > TOLERATED_MS) this.#behindMs = behindMs;
   }
 
   has(installationId: number | null): boolean {
@@ -99,6 +115,7 @@ export class Sharing implements WorkShare {
     const before = this.#own;
     await this.#options.on(async (connection) => {
       const found = await situation(connection, this.worker);
+      this.learnTime(found.now);
       const isMine = (installation: number) =>
         this.#asks && workerFor(installation, found.workers) === this.worker;
       const wanted = found.vacant.filter(isMine);
@@ -131,6 +148,15 @@ function workerFor(installation: number, workers: readonly Worker[]): string | u
   );
 }
 
+/** The time of the database, in ms since 1970. */
+export const NOW = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now';
+
+export function nowIn(answer: Answer | undefined): number {
+  const [row] = rowsOf<{ now: number }>(answer);
+  if (!row) throw new Error('the database did not say what time it is');
+  return row.now;
+}
+
 /** How many deliveries without a job are looked at: of most installations, the oldest ones have jobs soon. */
 const MOST_DELIVERIES = 1_000;
 
@@ -140,8 +166,9 @@ const MOST_DELIVERIES = 1_000;
  * https://wiki.postgresql.org/wiki/Loose_indexscan
  */
 async function situation(connection: Connection, worker: string): Promise<Situation> {
-  const [workers, dead, own, vacant] = await connection.script(
-    `SELECT id, installations, own_work AS "ownWork", asks FROM workers WHERE until >= clock_timestamp() ORDER BY id;
+  const [time, workers, dead, own, vacant] = await connection.script(
+    `${NOW};
+     SELECT id, installations, own_work AS "ownWork", asks FROM workers WHERE until >= clock_timestamp() ORDER BY id;
      SELECT id FROM workers WHERE until < clock_timestamp() LIMIT 1;
      SELECT installation_id AS id FROM installation_leases WHERE worker = '${worker}';
      WITH RECURSIVE present AS (
@@ -164,6 +191,7 @@ async function situation(connection: Connection, worker: string): Promise<Situat
   );
   const idsIn = (answer: typeof own) => rowsOf<{ id: number }>(answer).map(({ id }) => id);
   return {
+    now: nowIn(time),
     workers: rowsOf<Worker>(workers),
     areSomeDead: rowsOf(dead).length > 0,
     own: idsIn(own),
@@ -213,7 +241,7 @@ function listOf(ids: readonly number[]): string {
 
 /**
  * Jobs that the version before 47 has left say nothing of their installation, and the poll of questions would keep its row for good.
- * Whoever takes over the app's own work finds it out once.
+ * The process that takes over the app's own work finds it out once.
  */
 const ASSIGN_OLD_JOBS = `
   UPDATE jobs SET installation_id = CASE CASE kind WHEN 'review' THEN 'session' ELSE kind END

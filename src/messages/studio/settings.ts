@@ -54,7 +54,7 @@ export const SETTING_WORDS: Readonly<Record<SettingName, string>> = {
   COUNTERSIGN_ROLLOUT: 'The most that this server rolls out: off, observe, comment or enforce.',
   COUNTERSIGN_WORKERS: 'How many jobs run at once, apart from reviews.',
   COUNTERSIGN_REVIEW_WORKERS: 'How many reviews run at once.',
-  ROLE: 'What this process does: take webhooks, work, show Studio.',
+  ROLE: 'What this process does: take webhooks, work for installations, do what belongs to none, show Studio.',
   COUNTERSIGN_SHELL: '“allow”: chains may run commands in a sandbox.',
   COUNTERSIGN_AGENTS: 'The command-line agents that skills may use.',
   COUNTERSIGN_SKILL_INDEXES: 'The indexes that are checked for new versions of skills.',

@@ -19,6 +19,8 @@ interface Process {
   /** Those that it knows to be its own, of 0 to 40. */
   own(): number[];
   isLost(): boolean;
+  /** Its time; its own clock always says January. */
+  now(): Date;
   leave(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
       storage,
       own: () => [0, ...INSTALLATIONS, ...MORE].filter((id) => share.has(id)),
       isLost: () => isLost,
+      now: () => share.clock.now(),
       async leave() {
         await storage.close();
         await claim.release();
@@ -166,6 +169,11 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     });
     expect(released).toHaveLength(held.length);
     expect(await claim(second)).toEqual(held);
+  });
+
+  it('go by the clock of the database, however wrong their own are', async () => {
+    const { now } = await begin();
+    expect(Math.abs(now().getTime() - Date.now())).toBeLessThan(90_000);
   });
 
   it('go on at once with the work of one that leaves', async () => {

@@ -239,6 +239,16 @@ describe('no query reads a whole table row by row', () => {
     expect(scans).toEqual([]);
   });
 
+  it('the open pull requests of a head are found by the head, not among all of the repository', async () => {
+    await tables.pullRequests.openWithHead(1, 'abc');
+    const [found] = queries;
+    const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${found?.sql}`);
+    expect(plan.all(...(found?.parameters ?? [])).map(({ detail }) => detail)).toEqual([
+      'SEARCH pull_requests USING INDEX pull_requests_by_head (repository_id=? AND head_sha=?)',
+      'USE TEMP B-TREE FOR ORDER BY',
+    ]);
+  });
+
   it('the newest runs of a repository come in the order of an index, and those of a pull request by its number', async () => {
     await tables.runs.list({ repository: 'a/b', limit: 5 });
     await tables.runs.list({ repository: 'a/b', pullRequest: 3, limit: 5 });

@@ -2,6 +2,7 @@ import { type Insertable, type Kysely, sql } from 'kysely';
 import type { PullRequests } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import { unindexed } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { KnownRows, OpenPullRequest } from './known-rows.ts';
 import type { Database, PullRequestsTable } from './schema.ts';
@@ -21,7 +22,8 @@ const openOnHead = compiledOnce((db, { repositoryId, headSha }: { repositoryId: 
     .where('repository_id', '=', repositoryId)
     .where('head_sha', '=', headSha)
     .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
-    .orderBy('number'),
+    // The few of a head are sorted: in the order of their numbers, SQLite would read all of the repository.
+    .orderBy(unindexed('number')),
 );
 
 type Row = Insertable<PullRequestsTable>;

@@ -250,8 +250,8 @@ export interface RunFilter {
   limit?: number;
 }
 
-/** A text has no index, so few runs are searched for it. */
-export const MAX_SEARCHED = 5_000;
+/** A text has no index, so one list searches few runs for it. */
+export const MAX_SEARCHED = 1_000;
 
 /** In the order of their ends. */
 export interface RunPosition {
@@ -282,6 +282,8 @@ export interface Runs {
   save(state: RunState, by: Actor): Promise<void>;
   /** Newest first. */
   list(filter: RunFilter): Promise<Run[]>;
+  /** The last run that a list with this text searches, where the next one goes on; `undefined` if it searches all. */
+  searchedTo(filter: Omit<RunFilter, 'limit'>): Promise<BeginningOfRun | undefined>;
   /**
    * The runs that represent a pull request or a head: the unfinished ones, and the newest of each chain of
    * each pull request, however many runs came since. Newest first.

@@ -8,7 +8,7 @@ import { JOIN_IN_ORDER, unindexed } from './dialect.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
 
 /** What a search reads at most, so that no page takes long however rare what it looks for is. */
-const SCANNED_RUNS = 5_000;
+const SCANNED_RUNS = 1_000;
 /** Archives do not say the names of their artifacts, so a search for text opens them. */
 const OPENED_RUNS = 150;
 const FOUND_RUNS = 20;

@@ -8,7 +8,7 @@ import { rowsOf } from './delivery-archives.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 
 /** What a search reads at most, so that no page takes long however rare what it looks for is. */
-const SCANNED = 5_000;
+const SCANNED = 1_000;
 /** The repository is only in the body. */
 const SCANNED_BODIES = 200;
 const MAX_BODY_BYTES = 2_000_000;

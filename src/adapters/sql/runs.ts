@@ -15,7 +15,7 @@ import {
   byTime,
   newestOf,
 } from './archives.ts';
-import { fromJson, mustExist, reading, toText } from './columns.ts';
+import { fromJson, mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { restoreDelivery } from './delivery-archives.ts';
 import { like, unindexed, uniqueCaseless } from './dialect.ts';
@@ -376,6 +376,16 @@ export function runsTable(
         ? (listKnown(filter) ?? (await listBy(filter)(db, filter)).rows)
         : await matching(db, filter).execute();
       return rows.map((row) => runOf(keep(runs, row.id, row)));
+    },
+
+    async searchedTo({ text: _, ...filter }) {
+      const last = await matching(db, filter)
+        .clearSelect()
+        .select(['created_at', 'id'])
+        .limit(1)
+        .offset(MAX_SEARCHED - 1)
+        .executeTakeFirst();
+      return last && { createdAt: toDate(last.created_at), id: last.id };
     },
 
     async current(of) {

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { RUN_STATUSES, type Run } from '../../domain/run/run.ts';
-import { MAX_SEARCHED } from '../../ports/storage.ts';
 import { short } from '../text/pretty.ts';
 import type { Html } from './layout.ts';
 import { address, filterForm, nextPage, RUN_STATUS_WORDS, runState, time } from './parts.ts';
@@ -32,14 +31,13 @@ export function runListPage({
   now: Date;
 }): Html {
   const { before, ...filter } = query;
-  const { text } = query;
   const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
   return html`<h1>Runs</h1>
 ${filters(query)}
 <p><a href="${address('/runs', { ...filter, status: FAILED })}"${query.status === FAILED ? html` aria-current="true"` : ''}>Failed only</a>${isFiltered ? html` · <a href="/runs">All runs</a>` : ''}</p>
 ${
   runs.length === 0
-    ? html`<p class="empty">${isFiltered || before !== undefined ? (text === undefined ? 'No such runs.' : `No such runs among the newest ${MAX_SEARCHED}.`) : 'No runs yet. A run begins when a pull request opens in a repository with this App.'}</p>`
+    ? html`<p class="empty">${nothing(isFiltered || before !== undefined, next)}</p>`
     : html`<div class="wide" tabindex="0" role="group" aria-label="Runs"><table class="runs">
 <thead><tr><th scope="col">Run</th><th scope="col">Repository</th><th scope="col">Head</th><th scope="col">Status</th><th scope="col">Begun</th></tr></thead>
 <tbody>
@@ -56,6 +54,13 @@ ${runs.map(
 }
 ${nextPage(next && address('/runs', { ...filter, before: next }))}
 <p class="quiet">As of ${time(now)}.</p>`;
+}
+
+function nothing(isNarrowed: boolean, next: string | undefined): string {
+  if (next !== undefined) return 'None among the runs searched so far.';
+  return isNarrowed
+    ? 'No such runs.'
+    : 'No runs yet. A run begins when a pull request opens in a repository with this App.';
 }
 
 function filters({ status = '', chain = '', repository = '', text = '' }: RunListQuery): Html {

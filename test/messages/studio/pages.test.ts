@@ -267,6 +267,13 @@ const PAGES: Record<string, Html> = {
     now,
   }),
   'list of no runs': runListPage({ runs: [], query: {}, next: undefined, now }),
+  'list of no runs that match so far': runListPage({
+    runs: [],
+    query: { text: 'nobody' },
+    next: 'next',
+    now,
+  }),
+  'list of no runs that match': runListPage({ runs: [], query: { text: 'nobody' }, next: undefined, now }),
   'list of artifacts': artifactListPage({
     found: {
       runs: [

@@ -44,7 +44,6 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const status = RUN_STATUSES.find((one) => one === query.status);
     const before = positionOf(query.before);
     const filter: RunFilter = {
-      limit: PAGE + 1,
       ...(ids && { repositoryIds: ids }),
       ...(query.status === FAILED && { statuses: ENDED_BADLY }),
       ...(status && { status }),
@@ -53,11 +52,15 @@ export function runPages(parts: StudioParts): Hono<Env> {
       ...(query.text !== undefined && { text: query.text }),
       ...(before && { before }),
     };
-    const found = await storage.read.runs.list(filter);
+    const found = await storage.read.runs.list({ ...filter, limit: PAGE + 1 });
     const runs = found.slice(0, PAGE);
-    const last = runs.at(-1);
-    const next = found.length > PAGE && last ? cursorOf(last) : undefined;
-    const main = runListPage({ runs, query, next, now: clock.now() });
+    const last =
+      found.length > PAGE
+        ? runs.at(-1)
+        : query.text === undefined
+          ? undefined
+          : await storage.read.runs.searchedTo(filter);
+    const main = runListPage({ runs, query, next: last && cursorOf(last), now: clock.now() });
     return answerPage(parts, context, { title: 'Runs', main });
   });
 

@@ -1,3 +1,6 @@
+import { bucketOf } from '../../src/domain/run/figures.ts';
+import { daysUntilAnswer, seededRandom } from '../scale/arrivals.ts';
+
 /** A database of either kind, spoken to below the app. */
 export interface Target {
   kind: 'sqlite' | 'postgres';
@@ -16,6 +19,9 @@ const FIRST_NUMBER = 10_000;
 /** How many values an archive's hash can have, and a prime that spreads the copies over them. */
 const HASHES = 2 ** 48;
 const SPREAD = 7_919_000_003;
+/** So many times until an answer are drawn, and used by the copies in turn: a prime, so that each day has others. */
+const TIMES = 1_009;
+const SECONDS_OF_DAY = 86_400;
 /** Of our ids: a letter stands for five bits of the milliseconds since 1970. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -63,8 +69,9 @@ export interface Fill {
 /**
  * Copies the first pull requests that the app has played and archived, with all of their rows, until there are as many runs as
  * wanted: each copy has ids, numbers, hashes and times of its own, in the order in which the app would have given them. The content
- * of archives stays the same, so an archived run shows the steps of the one that it is a copy of. Uses SQL without the app, and makes
- * indexes at the end, because the app would take days.
+ * of archives stays the same, so an archived run shows the steps of the one that it is a copy of. Figures by day have other times than
+ * the rows: how long people take is drawn as in bench/scale, because the app has played all answers at once, and one length of time is
+ * one row however often it occurs. Uses SQL without the app, and makes indexes at the end, because the app would take days.
  */
 export async function fill(db: Target, { runs, from, until }: Fill): Promise<void> {
   const units = Math.max(0, Math.ceil((runs - PLAYED) / COPIED));
@@ -85,6 +92,7 @@ export async function fill(db: Target, { runs, from, until }: Fill): Promise<voi
     await countAgain(db);
   });
   await db.run('DROP TABLE copies');
+  await db.run('DROP TABLE times');
 }
 
 /** One row for each copy of the unit. */
@@ -113,6 +121,13 @@ async function unitsInto(
   });
   for (let at = 0; at < rows.length; at += 500)
     await db.run(`INSERT INTO copies VALUES ${rows.slice(at, at + 500).join()}`);
+  await db.run('CREATE TEMP TABLE times (place BIGINT, bucket BIGINT, seconds BIGINT)');
+  const random = seededRandom(1);
+  const times = Array.from({ length: TIMES }, (_, place) => {
+    const seconds = Math.max(1, Math.round(daysUntilAnswer(random) * SECONDS_OF_DAY));
+    return `(${place}, ${bucketOf(seconds)}, ${seconds})`;
+  });
+  await db.run(`INSERT INTO times VALUES ${times.join()}`);
 }
 
 function headOf(ms: number): string {
@@ -212,6 +227,9 @@ async function withoutIndexes(db: Target, work: () => Promise<void>): Promise<vo
 /** What triggers and jobs keep of all rows. */
 async function countAgain(db: Target): Promise<void> {
   const day = `substr(${later(db, "(unit.day || 'T12:00:00.000Z')")}, 1, 10)`;
+  const members = Array.from({ length: COPIED }, (_, member) => `(${member})`).join();
+  // A time for each run of each copy.
+  const drawn = `copies CROSS JOIN unit CROSS JOIN members JOIN times ON times.place = (copies.n * ${COPIED} + member) % ${TIMES}`;
   const statements = [
     'DELETE FROM status_counts',
     "INSERT INTO status_counts SELECT 'run', status, count(*) FROM chain_runs GROUP BY status",
@@ -224,14 +242,21 @@ async function countAgain(db: Target): Promise<void> {
     'INSERT INTO chain_counts (chain, repository_id, status, runs) SELECT chain, repository_id, status, count(*) FROM chain_runs GROUP BY 1, 2, 3',
     'DELETE FROM newest_of_chains',
     'INSERT INTO newest_of_chains (chain, repository_id, run_id, begun_at) SELECT chain, repository_id, max(id), max(created_at) FROM chain_runs GROUP BY 1, 2',
-    'CREATE TEMP TABLE unit AS SELECT * FROM daily_figures',
+    'CREATE TEMP TABLE members (member BIGINT)',
+    `INSERT INTO members VALUES ${members}`,
+    "CREATE TEMP TABLE unit AS SELECT * FROM daily_figures WHERE what NOT IN ('waited', 'answered')",
     `INSERT INTO daily_figures (day, repository_id, what, name, bucket, count, total)
        SELECT ${day}, copies.repository_id, what, name, bucket, sum(count), sum(total) FROM copies CROSS JOIN unit GROUP BY 1, 2, 3, 4, 5`,
     'DROP TABLE unit',
-    'CREATE TEMP TABLE unit AS SELECT * FROM lead_figures',
-    `INSERT INTO lead_figures (day, repository_id, bucket, count)
-       SELECT ${day}, copies.repository_id, bucket, sum(count) FROM copies CROSS JOIN unit GROUP BY 1, 2, 3`,
+    "CREATE TEMP TABLE unit AS SELECT min(day) AS day, what, name FROM daily_figures WHERE what IN ('waited', 'answered') GROUP BY what, name",
+    `INSERT INTO daily_figures (day, repository_id, what, name, bucket, count, total)
+       SELECT ${day}, copies.repository_id, what, name, times.bucket, count(*), sum(seconds) FROM ${drawn} GROUP BY 1, 2, 3, 4, 5`,
     'DROP TABLE unit',
+    'CREATE TEMP TABLE unit AS SELECT min(day) AS day FROM lead_figures',
+    `INSERT INTO lead_figures (day, repository_id, bucket, count)
+       SELECT ${day}, copies.repository_id, times.bucket, count(*) FROM ${drawn} GROUP BY 1, 2, 3`,
+    'DROP TABLE unit',
+    'DROP TABLE members',
     'CREATE TEMP TABLE unit AS SELECT * FROM repository_states',
     `INSERT INTO repository_states SELECT DISTINCT copies.repository_id, installation_id, copies.repository, branch, rollout, rollout_by, errors, first_json, changed_at
        FROM copies CROSS JOIN unit WHERE copies.repository_id <> unit.repository_id`,

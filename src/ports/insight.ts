@@ -13,9 +13,9 @@ export interface InsightFilter {
 export interface Insight {
   /** Written at the end of the transaction. */
   add(...figures: readonly Figure[]): void;
-  /** By kind and name, over the whole period. */
+  /** Of these kinds, by kind and name, over the whole period. */
   totals(
-    filter: InsightFilter,
+    filter: InsightFilter & { kinds: readonly Figure['what'][] },
   ): Promise<{ what: Figure['what']; name: string; bucket: number; count: number; total: number }[]>;
   /** Pull requests that were merged in the period, by day and by the time since this app first saw them. */
   leadTimes(filter: InsightFilter): Promise<({ day: string } & Bucket)[]>;

@@ -35,6 +35,7 @@ function summed(rows: readonly DailyFiguresTable[]): DailyFiguresTable[] {
   return [...byKey.values()];
 }
 
+/** They group by numbers first: SQLite sorts the rows of a group, and compares numbers faster than texts. */
 export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
   const unwritten: Figure[] = [];
   unit?.writesLast(async () => {
@@ -55,8 +56,8 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
     async totals(filter) {
       const { rows } = await sql<Pick<DailyFiguresTable, 'what' | 'name' | 'bucket' | 'count' | 'total'>>`
         SELECT what, name, bucket, sum(count) AS count, sum(total) AS total FROM daily_figures
-          WHERE day >= ${dayOf(filter.since)} AND ${within(filter)}
-          GROUP BY what, name, bucket`.execute(db);
+          WHERE day >= ${dayOf(filter.since)} AND what IN (${sql.join(filter.kinds)}) AND ${within(filter)}
+          GROUP BY bucket, what, name`.execute(db);
       return rows;
     },
 
@@ -74,7 +75,7 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
       const { rows: figures } = await sql<FigureOfRepository>`
         SELECT repository_id AS "repositoryId", what, name, bucket, sum(count) AS count FROM daily_figures
           WHERE day >= ${dayOf(since)} AND what IN ('ended', 'changes_requested', 'answered') AND ${chosen}
-          GROUP BY repository_id, what, name, bucket`.execute(db);
+          GROUP BY repository_id, bucket, what, name`.execute(db);
       const { rows: leads } = await sql<LeadOfRepository>`
         SELECT repository_id AS "repositoryId", bucket, sum(count) AS count FROM lead_figures
           WHERE day >= ${dayOf(since)} AND ${chosen}

@@ -9,6 +9,13 @@ const DAY_MS = 86_400_000;
 /** The most rows of a plot. */
 const SHOWN = 20;
 const REPOSITORIES = 500;
+const SHOWN_FIGURES = [
+  'waited',
+  'countersigned',
+  'rejected',
+  'fixed',
+  'dismissed',
+] as const satisfies readonly Figure['what'][];
 /** The most rules of the last table. */
 const HIDDEN_SHOWN = 100;
 
@@ -29,9 +36,9 @@ export function insightPages(parts: StudioParts): Hono<Env> {
       ...(chosen && { repositoryId: chosen.id }),
     };
     const leads = await insight.leadTimes(filter);
-    const totals = await insight.totals(filter);
-    const of = (what: Figure['what']) => totals.filter((row) => row.what === what);
-    const byName = (what: Figure['what']) =>
+    const totals = await insight.totals({ ...filter, kinds: SHOWN_FIGURES });
+    const of = (what: (typeof SHOWN_FIGURES)[number]) => totals.filter((row) => row.what === what);
+    const byName = (what: (typeof SHOWN_FIGURES)[number]) =>
       of(what)
         .map(({ name, count }) => ({ name, value: count }))
         .toSorted((a, b) => b.value - a.value)

@@ -20,6 +20,7 @@ import {
 import { limited } from './limited.ts';
 import { type PlayResult, play, type Story } from './play.ts';
 import {
+  accepted,
   calling,
   commands,
   confirmed,
@@ -90,6 +91,7 @@ async function describeLongForm(): Promise<void> {
     prompted,
     together,
     calling,
+    accepted,
   };
   const told = await Promise.all(
     Object.entries(stories).map(async ([name, story]) => ({

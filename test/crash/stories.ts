@@ -316,6 +316,41 @@ export const slowly: Story = {
   tell: (stage) => open(stage, {}),
 };
 
+const JUDGED = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: review, skill: migration-review }
+  - id: praise
+    action: gh-comment
+    condition: "{{ steps.review.outcome.passed }}"
+    with: { body: It is fine. }
+`;
+
+/** A maintainer accepts the finding that stops a run, the run goes on, and the maintainer takes it back. */
+export const accepted: Story = {
+  base: { '.github/countersign/chains/pr-review.yaml': JUDGED },
+  async tell({ github, until }) {
+    const drop = { 'db/migrations/0007_drop_nickname.sql': 'ALTER TABLE people DROP COLUMN nickname;\n' };
+    const opened = await open({ github, until }, drop);
+    const finding = await until('the finding', () =>
+      github
+        .checkRuns(REPO, opened.headSha)
+        .filter(({ status }) => status === 'completed')
+        .flatMap(({ annotations }) => annotations)
+        .map(({ message }) => /\/countersign accept ([0-9a-f]{8})/.exec(message)?.[1])
+        .find((id) => id !== undefined),
+    );
+    const say = (text: string) => github.comment(REPO, opened.number, PEOPLE.maintainer, text);
+    await say(`/countersign accept ${finding} because the column is empty`);
+    await until('the step after it', () =>
+      github.comments(REPO, opened.number).find(({ body }) => body.includes('It is fine')),
+    );
+    await say(`/countersign withdraw ${finding}`);
+    return opened;
+  },
+};
+
 function open(
   { github }: Stage,
   change: Record<string, string>,

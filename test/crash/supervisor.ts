@@ -5,11 +5,12 @@ import { type AppProcess, type Program, startAppProcess } from './app-process.ts
 import type { StoryDatabase } from './database.ts';
 import { faultPoint, type KillPoint, killAtRequest, nameOf } from './kill-point.ts';
 
-/** Long, for a busy machine. */
-const PATIENCE_MS = 90_000;
+/** Long, for a busy machine: it only ends what hangs. */
+const PATIENCE_MS = 240_000;
 /**
- * Counted from when it listens. Shorter than a lease, to distinguish a lease that merely expires from one that is taken over, and
- * far longer than the one turn of a queue that a takeover needs.
+ * Counted from when it listens, and on PostgreSQL from when it has the turn to work, for which it waits up to ten seconds.
+ * Shorter than a lease, to distinguish a lease that merely expires from one that is taken over, and far longer than the one turn
+ * of a queue that a takeover needs.
  */
 const TAKEN_OVER_WITHIN_MS = 20_000;
 
@@ -131,16 +132,25 @@ export async function startSupervised(
 
   /** Jobs of dead processes must not wait for the end of their leases, unless this process dies too before it has taken them. */
   async function takenOver({ pid, gone }: AppProcess): Promise<void> {
-    const end = Date.now() + TAKEN_OVER_WITHIN_MS;
     let isGone = false;
     void gone.then(() => {
       isGone = true;
     });
-    const held = `SELECT 1 FROM jobs WHERE lease_token NOT LIKE '%:${pid}:%' LIMIT 1`;
-    while (!isGone && (await database.rows(held)).length > 0) {
-      if (Date.now() > end) throw new Error('the jobs of the process that died were not taken over');
-      await sleep(25);
+    const within = async (limitMs: number, isSo: () => Promise<boolean>, otherwise: string) => {
+      const end = Date.now() + limitMs;
+      while (!isGone && !(await isSo())) {
+        if (Date.now() > end) throw new Error(otherwise);
+        await sleep(25);
+      }
+    };
+    if (database.kind === 'postgres') {
+      const working = `SELECT 1 FROM serving WHERE holder LIKE '%"pid":${pid},%'`;
+      const works = async () => (await database.rows(working)).length > 0;
+      await within(PATIENCE_MS, works, 'the process did not get the turn to work');
     }
+    const held = `SELECT 1 FROM jobs WHERE lease_token NOT LIKE '%:${pid}:%' LIMIT 1`;
+    const isTaken = async () => (await database.rows(held)).length === 0;
+    await within(TAKEN_OVER_WITHIN_MS, isTaken, 'the jobs of the process that died were not taken over');
   }
 
   return {

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import BetterSqlite3 from 'better-sqlite3';
 import { createTools } from '../../../src/cli-tools.ts';
+import { isPostgres } from '../../../src/composition/storage.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
 import { type Setting, start } from '../../scenario/support.ts';
 import type { Harness } from '../../support/harness.ts';
+import { rowsOf } from '../../support/rows-of.ts';
 
 /** The app for one test, with everything that leaves it recorded. */
 export interface RecordedApp extends Harness {
@@ -38,7 +39,7 @@ export async function recordedApp(setting: Setting): Promise<RecordedApp> {
       new Map([
         ['log', lines.join('\n')],
         ['requests', requests.join('\n')],
-        ...rowsOf(harness.config.databaseUrl.slice('sqlite:'.length)),
+        ...(await tablesOf(harness.config.databaseUrl)),
         ['blobs', filesIn(harness.config.artifactsUrl.slice('file:'.length)).join('\n')],
         ['command line', await commandLine(harness)],
       ]),
@@ -46,18 +47,19 @@ export async function recordedApp(setting: Setting): Promise<RecordedApp> {
 }
 
 /** Every row of every table as text, except the deliveries' own bodies, which are stored as they were signed. */
-function rowsOf(path: string): [string, string][] {
-  const db = new BetterSqlite3(path, { readonly: true });
-  const tables = db
-    .prepare<[], { name: string }>(`select name from sqlite_schema where type = 'table'`)
-    .all();
-  const texts = tables
-    .filter(({ name }) => name !== 'body_packs')
-    .map(({ name }): [string, string] => [
-      `table ${name}`,
-      JSON.stringify(db.prepare(`select * from "${name}"`).all()),
-    ]);
-  db.close();
+async function tablesOf(databaseUrl: string): Promise<[string, string][]> {
+  const tables = await rowsOf<{ name: string }>(
+    databaseUrl,
+    isPostgres(databaseUrl)
+      ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
+      : "SELECT name FROM sqlite_schema WHERE type = 'table'",
+  );
+  const texts: [string, string][] = [];
+  for (const { name } of tables) {
+    if (name === 'body_packs') continue;
+    const rows = await rowsOf(databaseUrl, `SELECT * FROM "${name}"`);
+    texts.push([`table ${name}`, JSON.stringify(rows)]);
+  }
   return texts;
 }
 

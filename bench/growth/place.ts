@@ -84,13 +84,14 @@ function postgresPlace(server: PostgresServer): Place {
   };
 }
 
-/** Statements of Kysely, which have values apart from their text; those that begin and end transactions have none. */
+/** Statements of Kysely, which have values beside their text; those that begin and end transactions have none. */
 function watchClients(): { count(): number; stop(): void } {
   const driver = pg.Client.prototype as unknown as { query: (...given: unknown[]) => unknown };
   const { query } = driver;
   let count = 0;
   driver.query = function watched(this: unknown, ...given) {
-    if (given.length > 1 && Array.isArray(given[1])) count += 1;
+    const [asked] = given;
+    if (typeof asked === 'object' && asked !== null && 'values' in asked) count += 1;
     return query.apply(this, given);
   };
   return {

@@ -8,6 +8,12 @@ import { type Answer, rowsOf } from './pool.ts';
 /** How often a process looks for installations that it should have, in milliseconds. */
 const DIVIDED_MS = 500;
 
+/**
+ * How long a process waits after an outage of its own before it removes others that are silent, in milliseconds: when the server was away
+ * for longer than their leases, they renew them as soon as they reach it again.
+ */
+const GRACE_MS = 10_000;
+
 /** How long the lock may take, in milliseconds: the next attempt is not far. */
 const PATIENCE_MS = 5_000;
 
@@ -35,8 +41,8 @@ interface Situation {
   areSomeDead: boolean;
   /** Those that this process has a lease of. */
   own: number[];
-  /** Those with jobs, of which nobody who lives has a lease. */
-  vacant: number[];
+  /** Those with jobs, of which nobody who lives has a lease, but perhaps somebody who is silent. */
+  vacant: { id: number; isLeased: boolean }[];
 }
 
 interface Options {
@@ -66,6 +72,8 @@ export class Sharing implements WorkShare {
   #asks = false;
   #stopTimer: (() => void) | undefined;
   #isOver = false;
+  /** When the last attempt failed, by the clock of the timers. */
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
     this.worker = options.worker;
@@ -106,7 +114,9 @@ export class Sharing implements WorkShare {
     this.#stopTimer = this.#options.timers.after(ms, () => {
       // What cannot be divided now is so later. The renewal of the lease says what a failure means.
       void this.#divide()
-        .catch(() => {})
+        .catch(() => {
+          this.#failedAt = this.#options.timers.elapsedMs();
+        })
         .finally(() => this.#again(DIVIDED_MS));
     });
   }
@@ -118,15 +128,24 @@ export class Sharing implements WorkShare {
       this.learnTime(found.now);
       const isMine = (installation: number) =>
         this.#asks && workerFor(installation, found.workers) === this.worker;
-      const wanted = found.vacant.filter(isMine);
+      const removesDead = this.#options.timers.elapsedMs() - this.#failedAt >= GRACE_MS;
+      const wanted = found.vacant
+        .filter(({ id, isLeased }) => isMine(id) && (removesDead || !isLeased))
+        .map(({ id }) => id);
       // What nobody else should have stays here until this process ends.
       const unwanted = found.own.filter((id) => !isMine(id) && workerFor(id, found.workers) !== undefined);
       // Not known any more before they are given up, so that no job of them is taken at the same moment.
       this.#own = new Set(found.own.filter((id) => !unwanted.includes(id)));
       const me = found.workers.find(({ id }) => id === this.worker);
       const isSaid = me === undefined || me.asks === this.#asks;
-      if (isSaid && !found.areSomeDead && wanted.length + unwanted.length === 0) return;
-      const { gained, left } = await change(connection, this.worker, { asks: this.#asks, wanted, unwanted });
+      const removes = found.areSomeDead && removesDead;
+      if (isSaid && !removes && wanted.length + unwanted.length === 0) return;
+      const { gained, left } = await change(connection, this.worker, {
+        asks: this.#asks,
+        removes,
+        wanted,
+        unwanted,
+      });
       this.#own = new Set([...found.own.filter((id) => !left.includes(id)), ...gained]);
     });
     // Also what an earlier change gained whose answer was lost.
@@ -178,7 +197,7 @@ async function situation(connection: Connection, worker: string): Promise<Situat
          SELECT COALESCE(installation_id, 0) FROM jobs WHERE COALESCE(installation_id, 0) > present.id ORDER BY 1 LIMIT 1
        ) FROM present WHERE present.id IS NOT NULL
      )
-     SELECT id FROM (
+     SELECT id, EXISTS (SELECT FROM installation_leases WHERE installation_id = id) AS "isLeased" FROM (
        SELECT id FROM present WHERE id IS NOT NULL
        UNION
        SELECT COALESCE(installation_id, 0) FROM (
@@ -195,7 +214,7 @@ async function situation(connection: Connection, worker: string): Promise<Situat
     workers: rowsOf<Worker>(workers),
     areSomeDead: rowsOf(dead).length > 0,
     own: idsIn(own),
-    vacant: idsIn(vacant),
+    vacant: rowsOf<{ id: number; isLeased: boolean }>(vacant),
   };
 }
 
@@ -206,12 +225,17 @@ async function situation(connection: Connection, worker: string): Promise<Situat
 async function change(
   connection: Connection,
   worker: string,
-  { asks, wanted, unwanted }: { asks: boolean; wanted: readonly number[]; unwanted: readonly number[] },
+  {
+    asks,
+    removes,
+    wanted,
+    unwanted,
+  }: { asks: boolean; removes: boolean; wanted: readonly number[]; unwanted: readonly number[] },
 ): Promise<{ gained: number[]; left: number[] }> {
   try {
     const answers = await connection.script(
       `BEGIN; SET LOCAL lock_timeout = ${PATIENCE_MS}; ${LOCK};
-       DELETE FROM workers WHERE until < clock_timestamp();
+       ${removes ? 'DELETE FROM workers WHERE until < clock_timestamp();' : ''}
        DELETE FROM installation_leases WHERE worker NOT IN (SELECT id FROM workers);
        UPDATE workers SET asks = ${asks} WHERE id = '${worker}';
        DELETE FROM installation_leases AS lease WHERE worker = '${worker}' AND installation_id = ANY(${listOf(unwanted)})

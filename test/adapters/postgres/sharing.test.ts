@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openPostgres } from '../../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { servingOf } from '../../../src/adapters/postgres/serving.ts';
+import { systemTimers } from '../../../src/core/clock.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at } from '../../support/rows.ts';
@@ -19,6 +20,8 @@ interface Process {
   /** Those that it knows to be its own, of 0 to 40. */
   own(): number[];
   isLost(): boolean;
+  /** How many timers it has begun. */
+  timers(): number;
   /** Its time; its own clock always says January. */
   now(): Date;
   leave(): Promise<void>;
@@ -44,8 +47,16 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
 
   async function begin(does = BOTH): Promise<Process> {
     let isLost = false;
+    let timers = 0;
     const serving = servingOf(placeOf(url), {
       clock,
+      timers: {
+        ...systemTimers,
+        after(ms, work) {
+          timers += 1;
+          return systemTimers.after(ms, work);
+        },
+      },
       onLost() {
         isLost = true;
       },
@@ -61,6 +72,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
       storage,
       own: () => [0, ...INSTALLATIONS, ...MORE].filter((id) => share.has(id)),
       isLost: () => isLost,
+      timers: () => timers,
       now: () => share.clock.now(),
       async leave() {
         await storage.close();
@@ -169,6 +181,23 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     });
     expect(released).toHaveLength(held.length);
     expect(await claim(second)).toEqual(held);
+  });
+
+  it('leave each other time to come back after their server was away for longer than their leases', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await insertJobs(first);
+    await haveAll(first, second).toEqual([0, ...INSTALLATIONS]);
+    await server.down('fast');
+    const before = [first.timers(), second.timers()];
+    // Each has tried to look for installations since, in vain.
+    for (const [index, one] of [first, second].entries())
+      await expect.poll(() => one.timers()).toBeGreaterThan((before[index] ?? 0) + 4);
+    await server.up();
+    await query(`UPDATE workers SET until = '-infinity'`);
+    await query(`UPDATE serving SET until = '-infinity'`);
+    await expect.poll(() => query('SELECT id FROM workers WHERE until > clock_timestamp()')).toHaveLength(2);
+    await haveAll(first, second).toEqual([0, ...INSTALLATIONS]);
+    expect([first.isLost(), second.isLost()]).toEqual([false, false]);
   });
 
   it('go by the clock of the database, however wrong their own are', async () => {

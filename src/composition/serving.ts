@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import { CountersignError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import {
+  notDivided,
   SERVED_BY_ANOTHER_NOW,
   servedByAnother,
   serverName,
@@ -34,6 +35,7 @@ interface Claiming {
   beside?: {
     does: Duties;
     onDivided(change: { gained: readonly number[]; left: readonly number[] }): void;
+    onNotDivided(error: unknown): void;
   };
   /** For the command that copies: a copy that is not finished is no reason to refuse the claim. */
   goesOnWithCopy?: boolean;
@@ -193,6 +195,7 @@ export async function awaitTurn(
         if (gained.length > 0) log.info({ installations: gained }, worksForMore(gained));
         if (left.length > 0) log.info({ installations: left }, worksForFewer(left));
       },
+      onNotDivided: (error) => log.warn({}, notDivided(messageOf(error))),
     },
   });
   const ending = new AbortController();

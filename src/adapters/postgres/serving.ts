@@ -8,7 +8,7 @@ import { LOCK } from './lock.ts';
 import type { Place } from './place.ts';
 import { openPool, rowsOf } from './pool.ts';
 import { makeOwnTables } from './setup.ts';
-import { type Duties, NOW, nowIn, Sharing } from './sharing.ts';
+import { type Duties, LIVING, NOW, nowIn, Sharing } from './sharing.ts';
 import { refuseUnfinishedCopy } from './unfinished-copy.ts';
 
 const holderSchema = z.object({
@@ -30,6 +30,9 @@ const RENEWED_MS = 2_000;
 
 /** How long an answer may take to arrive, in milliseconds: `take` waits for the lock for as long as a lease. */
 const ANSWER_MS = (LEASE_S + 5) * 1_000;
+
+/** How long the server waits for the next statement, in milliseconds, if a process is paused while it has the lock of all that write. */
+const IDLE_MS = 8_000;
 
 /** What the transactions of a process carry that serves a database. They are refused as soon as it does not any more. */
 export interface Fence {
@@ -68,6 +71,7 @@ interface Options {
   beside?: {
     does: Duties;
     onDivided(change: { gained: readonly number[]; left: readonly number[] }): void;
+    onNotDivided(error: unknown): void;
   };
   /** For the command that copies. */
   goesOnWithCopy?: boolean;
@@ -88,7 +92,15 @@ export function servingOf(
     }
   };
   const share =
-    beside && new Sharing({ worker: randomUUID(), clock, timers, on: onOne, onChanged: beside.onDivided });
+    beside &&
+    new Sharing({
+      worker: randomUUID(),
+      clock,
+      timers,
+      on: onOne,
+      onChanged: beside.onDivided,
+      onFailed: beside.onNotDivided,
+    });
   let isMade = false;
   return {
     share,
@@ -104,8 +116,7 @@ export function servingOf(
           const other = await otherOn(connection);
           if (other && !mayJoin(claimant, other)) return refusal(other);
           if (!goesOnWithCopy) await refuseUnfinishedCopy(connection, place.name);
-          const [time] = await connection.script(NOW);
-          share?.learnTime(nowIn(time));
+          await share?.timed(async () => ({ now: nowIn((await connection.script(NOW))[0]) }));
           return take(connection, claimant);
         });
         if (!taken.ok) return taken;
@@ -147,7 +158,7 @@ function refusal(other: Found): { ok: false; holder: Holder | undefined } {
 }
 
 /** The first of those that work side by side may have ended since. */
-const ANY_WORKER = 'SELECT holder FROM workers WHERE until >= clock_timestamp() ORDER BY id LIMIT 1';
+const ANY_WORKER = `SELECT holder FROM (${LIVING}) AS living ORDER BY id LIMIT 1`;
 
 /** Who serves the database, if anybody does. Without the lock, because a process that stands by asks a few times a second. */
 async function otherOn(connection: Connection): Promise<Found | undefined> {
@@ -163,7 +174,9 @@ async function take(
   claimant: Claimant,
 ): Promise<{ ok: true; fence: number } | { ok: false; holder: Holder | undefined }> {
   const { holder, beside } = claimant;
-  await connection.script(`BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; ${LOCK}`);
+  await connection.script(
+    `BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}; ${LOCK}`,
+  );
   try {
     const text = textOf({ ...holder, shares: beside !== undefined });
     const [taken, now] = await connection.script(
@@ -180,13 +193,17 @@ async function take(
     }
     // Those that worked side by side before have been silent for longer than their leases.
     if (own) await connection.script('DELETE FROM workers; DELETE FROM installation_leases');
+    const fence = own?.fence ?? found?.fence ?? 0;
+    // The row is there already if the answer to an earlier attempt was lost.
     if (beside)
       await connection.script(
-        `INSERT INTO workers VALUES ('${beside.worker}', ${text}, ${beside.does.installations}, ${beside.does.ownWork}, FALSE, ${LEASE});
+        `INSERT INTO workers (id, fence, holder, installations, own_work, asks, until)
+           VALUES ('${beside.worker}', ${fence}, ${text}, ${beside.does.installations}, ${beside.does.ownWork}, FALSE, ${LEASE})
+           ON CONFLICT (id) DO UPDATE SET fence = excluded.fence, until = excluded.until;
          UPDATE serving SET until = ${LEASE}`,
       );
     await connection.script('COMMIT');
-    return { ok: true, fence: own?.fence ?? found?.fence ?? 0 };
+    return { ok: true, fence };
   } catch (error) {
     await connection.rollBack();
     throw error;
@@ -203,7 +220,7 @@ async function release(connection: Connection, { serving, worker }: Fence): Prom
     await connection.script(
       `BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; ${LOCK}; ${leave}
        UPDATE serving SET holder = NULL, until = '-infinity'
-         WHERE fence = ${serving} AND NOT EXISTS (SELECT FROM workers WHERE until >= clock_timestamp());
+         WHERE fence = ${serving} AND NOT EXISTS (${LIVING});
        COMMIT`,
     );
   } catch (error) {
@@ -228,7 +245,10 @@ function renewing(
   let stop = timers.after(RENEWED_MS, renew);
   let isOver = false;
   const isWorker = worker === undefined ? '' : ` AND EXISTS (SELECT FROM workers WHERE id = '${worker}')`;
-  const work = worker === undefined ? '' : `UPDATE workers SET until = ${LEASE} WHERE id = '${worker}';`;
+  const work =
+    worker === undefined
+      ? ''
+      : `UPDATE workers SET until = ${LEASE} WHERE id = '${worker}' AND fence = (SELECT fence FROM serving);`;
 
   function renew(): void {
     void onOne((connection) =>

@@ -31,6 +31,7 @@ const OWN_TABLES = `
   INSERT INTO serving VALUES (1, 0, NULL, '-infinity') ON CONFLICT DO NOTHING;
   CREATE TABLE IF NOT EXISTS workers (
     id            TEXT PRIMARY KEY,
+    fence         BIGINT NOT NULL,
     holder        TEXT NOT NULL,
     installations BOOLEAN NOT NULL,
     own_work      BOOLEAN NOT NULL,

@@ -39,8 +39,8 @@ interface Situation {
   now: number;
   workers: Worker[];
   areSomeDead: boolean;
-  /** Those that this process has a lease of. */
-  own: number[];
+  /** Those that this process has a lease of. A busy one has jobs that are held. */
+  own: { id: number; isBusy: boolean }[];
   /** Those with jobs, of which nobody who lives has a lease, but perhaps somebody who is silent. */
   vacant: { id: number; isLeased: boolean }[];
 }
@@ -54,6 +54,8 @@ interface Options {
   on<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /** Called with what this process has got and given up. */
   onChanged(change: { gained: readonly number[]; left: readonly number[] }): void;
+  /** Called with the first of several errors in a row. */
+  onFailed(error: unknown): void;
 }
 
 /**
@@ -74,16 +76,27 @@ export class Sharing implements WorkShare {
   #isOver = false;
   /** When the last attempt failed, by the clock of the timers. */
   #failedAt = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
 
   constructor(options: Options) {
     this.worker = options.worker;
     this.#options = options;
   }
 
-  /** @param now of the database, in ms since 1970 */
-  learnTime(now: number): void {
-    const behindMs = now - this.#options.clock.now().getTime();
-    if (Math.abs(behindMs - this.#behindMs) > TOLERATED_MS) this.#behindMs = behindMs;
+  /**
+   * Learns the time from an answer of the database, unless that took long: a process that was paused meanwhile would turn its clock back,
+   * and believe that what it has judged long ago is fresh.
+   * @param ask its answer has the time of the database, in ms since 1970
+   */
+  async timed<T extends { now: number }>(ask: () => Promise<T>): Promise<T> {
+    const { clock, timers } = this.#options;
+    const asked = { at: clock.now().getTime(), elapsedMs: timers.elapsedMs() };
+    const answer = await ask();
+    const here = clock.now().getTime();
+    const took = Math.max(Math.abs(here - asked.at), timers.elapsedMs() - asked.elapsedMs);
+    const behindMs = answer.now - here;
+    if (took < TOLERATED_MS && Math.abs(behindMs - this.#behindMs) > TOLERATED_MS) this.#behindMs = behindMs;
+    return answer;
   }
 
   has(installationId: number | null): boolean {
@@ -112,10 +125,15 @@ export class Sharing implements WorkShare {
   #again(ms: number): void {
     if (this.#isOver) return;
     this.#stopTimer = this.#options.timers.after(ms, () => {
-      // What cannot be divided now is so later. The renewal of the lease says what a failure means.
+      // What cannot be divided now is so later.
       void this.#divide()
-        .catch(() => {
+        .then(() => {
+          this.#isFailing = false;
+        })
+        .catch((error: unknown) => {
           this.#failedAt = this.#options.timers.elapsedMs();
+          if (!this.#isFailing && !this.#isOver) this.#options.onFailed(error);
+          this.#isFailing = true;
         })
         .finally(() => this.#again(DIVIDED_MS));
     });
@@ -124,19 +142,21 @@ export class Sharing implements WorkShare {
   async #divide(): Promise<void> {
     const before = this.#own;
     await this.#options.on(async (connection) => {
-      const found = await situation(connection, this.worker);
-      this.learnTime(found.now);
+      const found = await this.timed(() => situation(connection, this.worker));
       const isMine = (installation: number) =>
         this.#asks && workerFor(installation, found.workers) === this.worker;
-      const removesDead = this.#options.timers.elapsedMs() - this.#failedAt >= GRACE_MS;
+      const me = found.workers.find(({ id }) => id === this.worker);
+      const removesDead = me !== undefined && this.#options.timers.elapsedMs() - this.#failedAt >= GRACE_MS;
       const wanted = found.vacant
         .filter(({ id, isLeased }) => isMine(id) && (removesDead || !isLeased))
         .map(({ id }) => id);
+      const own = found.own.map(({ id }) => id);
       // What nobody else should have stays here until this process ends.
-      const unwanted = found.own.filter((id) => !isMine(id) && workerFor(id, found.workers) !== undefined);
+      const unwanted = found.own
+        .filter(({ id, isBusy }) => !isBusy && !isMine(id) && workerFor(id, found.workers) !== undefined)
+        .map(({ id }) => id);
       // Not known any more before they are given up, so that no job of them is taken at the same moment.
-      this.#own = new Set(found.own.filter((id) => !unwanted.includes(id)));
-      const me = found.workers.find(({ id }) => id === this.worker);
+      this.#own = new Set(own.filter((id) => !unwanted.includes(id)));
       const isSaid = me === undefined || me.asks === this.#asks;
       const removes = found.areSomeDead && removesDead;
       if (isSaid && !removes && wanted.length + unwanted.length === 0) return;
@@ -146,7 +166,7 @@ export class Sharing implements WorkShare {
         wanted,
         unwanted,
       });
-      this.#own = new Set([...found.own.filter((id) => !left.includes(id)), ...gained]);
+      this.#own = new Set([...own.filter((id) => !left.includes(id)), ...gained]);
     });
     // Also what an earlier change gained whose answer was lost.
     const gained = [...this.#own].filter((id) => !before.has(id));
@@ -167,6 +187,10 @@ function workerFor(installation: number, workers: readonly Worker[]): string | u
   );
 }
 
+/** The processes that work. The version before 47 leaves the rows of others as they are when it begins, but not the fence. */
+export const LIVING =
+  'SELECT workers.* FROM workers JOIN serving ON serving.fence = workers.fence WHERE workers.until >= clock_timestamp()';
+
 /** The time of the database, in ms since 1970. */
 export const NOW = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now';
 
@@ -176,9 +200,6 @@ export function nowIn(answer: Answer | undefined): number {
   return row.now;
 }
 
-/** How many deliveries without a job are looked at: of most installations, the oldest ones have jobs soon. */
-const MOST_DELIVERIES = 1_000;
-
 /**
  * Read without the lock of all that write, because each process does so twice a second. The ids of the installations that have jobs are
  * looked up one after the other in their index, since the table may have any number of rows:
@@ -187,33 +208,32 @@ const MOST_DELIVERIES = 1_000;
 async function situation(connection: Connection, worker: string): Promise<Situation> {
   const [time, workers, dead, own, vacant] = await connection.script(
     `${NOW};
-     SELECT id, installations, own_work AS "ownWork", asks FROM workers WHERE until >= clock_timestamp() ORDER BY id;
-     SELECT id FROM workers WHERE until < clock_timestamp() LIMIT 1;
-     SELECT installation_id AS id FROM installation_leases WHERE worker = '${worker}';
+     SELECT id, installations, own_work AS "ownWork", asks FROM (${LIVING}) AS living ORDER BY id;
+     SELECT id FROM workers WHERE id NOT IN (SELECT id FROM (${LIVING}) AS living) LIMIT 1;
+     SELECT installation_id AS id, EXISTS (
+       SELECT FROM jobs WHERE COALESCE(jobs.installation_id, 0) = lease.installation_id AND lease_token IS NOT NULL
+     ) AS "isBusy" FROM installation_leases AS lease WHERE worker = '${worker}';
      WITH RECURSIVE present AS (
        (SELECT COALESCE(installation_id, 0) AS id FROM jobs ORDER BY 1 LIMIT 1)
        UNION ALL
        SELECT (
          SELECT COALESCE(installation_id, 0) FROM jobs WHERE COALESCE(installation_id, 0) > present.id ORDER BY 1 LIMIT 1
        ) FROM present WHERE present.id IS NOT NULL
-     )
-     SELECT id, EXISTS (SELECT FROM installation_leases WHERE installation_id = id) AS "isLeased" FROM (
+     ), working AS (
        SELECT id FROM present WHERE id IS NOT NULL
        UNION
-       SELECT COALESCE(installation_id, 0) FROM (
-         SELECT installation_id FROM deliveries WHERE queue_key IS NOT NULL ORDER BY id LIMIT ${MOST_DELIVERIES}
-       ) AS unqueued
-     ) AS working WHERE NOT EXISTS (
-       SELECT FROM installation_leases AS lease JOIN workers ON workers.id = lease.worker
-       WHERE lease.installation_id = working.id AND workers.until >= clock_timestamp()
+       SELECT COALESCE(installation_id, 0) FROM deliveries WHERE queue_key IS NOT NULL
+     )
+     SELECT id, EXISTS (SELECT FROM installation_leases WHERE installation_id = id) AS "isLeased" FROM working
+     WHERE id NOT IN (
+       SELECT installation_id FROM installation_leases WHERE worker IN (SELECT id FROM (${LIVING}) AS living)
      )`,
   );
-  const idsIn = (answer: typeof own) => rowsOf<{ id: number }>(answer).map(({ id }) => id);
   return {
     now: nowIn(time),
     workers: rowsOf<Worker>(workers),
     areSomeDead: rowsOf(dead).length > 0,
-    own: idsIn(own),
+    own: rowsOf<{ id: number; isBusy: boolean }>(own),
     vacant: rowsOf<{ id: number; isLeased: boolean }>(vacant),
   };
 }
@@ -235,7 +255,7 @@ async function change(
   try {
     const answers = await connection.script(
       `BEGIN; SET LOCAL lock_timeout = ${PATIENCE_MS}; ${LOCK};
-       ${removes ? 'DELETE FROM workers WHERE until < clock_timestamp();' : ''}
+       ${removes ? `DELETE FROM workers WHERE id NOT IN (SELECT id FROM (${LIVING}) AS living);` : ''}
        DELETE FROM installation_leases WHERE worker NOT IN (SELECT id FROM workers);
        UPDATE workers SET asks = ${asks} WHERE id = '${worker}';
        DELETE FROM installation_leases AS lease WHERE worker = '${worker}' AND installation_id = ANY(${listOf(unwanted)})
@@ -243,9 +263,9 @@ async function change(
            SELECT FROM jobs WHERE COALESCE(jobs.installation_id, 0) = lease.installation_id AND lease_token IS NOT NULL
          ) RETURNING installation_id AS id;
        INSERT INTO installation_leases SELECT id, '${worker}' FROM unnest(${listOf(wanted)}) AS id
-         WHERE EXISTS (SELECT FROM workers WHERE workers.id = '${worker}')
+         WHERE '${worker}' IN (SELECT living.id FROM (${LIVING}) AS living)
          ON CONFLICT DO NOTHING RETURNING installation_id AS id;
-       ${wanted.includes(OWN_WORK) ? ASSIGN_OLD_JOBS : ''}
+       ${wanted.includes(OWN_WORK) ? assignOldJobs(worker) : ''}
        COMMIT`,
     );
     const idsIn = (command: string, nth: number) =>
@@ -265,24 +285,33 @@ function listOf(ids: readonly number[]): string {
 
 /**
  * Jobs that the version before 47 has left say nothing of their installation, and the poll of questions would keep its row for good.
- * The process that takes over the app's own work finds it out once.
+ * The process that takes over the app's own work finds it out once. The fields are found as JSON.stringify writes them, because
+ * PostgreSQL refuses to read some JSON, such as that of half a surrogate pair; within a text, each quote has a backslash before it.
  */
-const ASSIGN_OLD_JOBS = `
+const assignOldJobs = (worker: string) => `
   UPDATE jobs SET installation_id = CASE CASE kind WHEN 'review' THEN 'session' ELSE kind END
-    WHEN 'delivery' THEN (SELECT installation_id FROM deliveries WHERE id = CAST(CAST(payload AS JSON) ->> 'deliveryId' AS BIGINT))
-    WHEN 'event' THEN CAST(CAST(payload AS JSON) -> 'event' ->> 'installation_id' AS BIGINT)
-    WHEN 'signal' THEN (SELECT installation_id FROM chain_runs WHERE id = CAST(payload AS JSON) ->> 'runId')
-    WHEN 'wake' THEN (SELECT installation_id FROM chain_runs WHERE id = CAST(payload AS JSON) ->> 'runId')
-    WHEN 'notify' THEN (SELECT installation_id FROM chain_runs WHERE id = CAST(payload AS JSON) ->> 'run_id')
-    WHEN 'ask' THEN (SELECT installation_id FROM skill_calls WHERE id = CAST(payload AS JSON) ->> 'callId')
+    WHEN 'delivery' THEN (
+      SELECT installation_id FROM deliveries WHERE id = CAST(substring(payload FROM '"deliveryId":([0-9]+)') AS BIGINT)
+    )
+    WHEN 'signal' THEN (SELECT installation_id FROM chain_runs WHERE id = substring(payload FROM '"runId":"([^"]+)"'))
+    WHEN 'wake' THEN (SELECT installation_id FROM chain_runs WHERE id = substring(payload FROM '"runId":"([^"]+)"'))
+    WHEN 'notify' THEN (SELECT installation_id FROM chain_runs WHERE id = substring(payload FROM '"run_id":"([^"]+)"'))
+    WHEN 'ask' THEN (SELECT installation_id FROM skill_calls WHERE id = substring(payload FROM '"callId":"([^"]+)"'))
     WHEN 'effect' THEN (
-      SELECT CAST(CAST(effect_json AS JSON) ->> 'installation_id' AS BIGINT) FROM effects WHERE key = CAST(payload AS JSON) ->> 'key'
+      SELECT CAST(substring(effect_json FROM '"installation_id":([0-9]+)') AS BIGINT) FROM effects
+      WHERE key = substring(payload FROM '"key":"([^"]+)"')
     )
     WHEN 'session' THEN (
       SELECT chain_runs.installation_id FROM sessions
       JOIN invocations ON invocations.id = sessions.invocation_id
       JOIN chain_runs ON chain_runs.id = invocations.run_id
-      WHERE sessions.id = CAST(payload AS JSON) ->> 'sessionId'
+      WHERE sessions.id = substring(payload FROM '"sessionId":"([^"]+)"')
     )
-    ELSE CAST(CAST(payload AS JSON) ->> 'installation_id' AS BIGINT)
-  END WHERE installation_id IS NULL;`;
+    ELSE CAST(substring(payload FROM '"installation_id":([0-9]+)') AS BIGINT)
+  END WHERE installation_id IS NULL;
+  ${noteCommit(worker)}`;
+
+/** Has each process forget the rows that it keeps in memory: this transaction is none of its storage's. */
+const noteCommit = (worker: string) => `
+  INSERT INTO commits VALUES ('${worker}', 1, nextval('commit_numbers'), now())
+    ON CONFLICT (writer) DO UPDATE SET own = commits.own + 1, number = excluded.number, at = excluded.at;`;

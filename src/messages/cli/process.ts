@@ -172,6 +172,10 @@ export function worksForFewer(installations: readonly number[]): string {
   return `another process may now do ${workOf(installations)}`;
 }
 
+export function notDivided(because: string): string {
+  return `which process works for which installation could not be looked at (${because}): it is tried again twice a second`;
+}
+
 /** The list can have thousands. The log has all of them in a field. */
 const MOST_NAMED = 5;
 

@@ -11,6 +11,8 @@ import { at } from '../../support/rows.ts';
 const clock = { now: () => at(0) };
 const BOTH = { installations: true, ownWork: true };
 const INSTALLATIONS = Array.from({ length: 20 }, (_, index) => index + 1);
+/** PostgreSQL does not read what is in such JSON, and the text is no field. */
+const ODD_EVENT = JSON.stringify({ event: { text: '\0 \ud83d "installation_id":9', installation_id: 8 } });
 const MORE = INSTALLATIONS.map((id) => id + INSTALLATIONS.length);
 
 /** A process that shares the work on a database. */
@@ -60,7 +62,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
       onLost() {
         isLost = true;
       },
-      beside: { does, onDivided() {} },
+      beside: { does, onDivided() {}, onNotDivided() {} },
     });
     const claim = await serving.claim();
     const { share } = serving;
@@ -230,7 +232,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     await storage.transaction((tx) =>
       tx.jobs.insert(
         { kind: 'questions', key: 'questions:7', payload: '{"installation_id":7}', runAt: at(0) },
-        { kind: 'event', key: 'pr:1#1', payload: '{"event":{"installation_id":8}}', runAt: at(0) },
+        { kind: 'event', key: 'pr:1#1', payload: ODD_EVENT, runAt: at(0) },
         { kind: 'reconcile', key: 'reconcile', payload: '{"of":"installations"}', runAt: at(0) },
         { kind: 'retention', key: 'retention', payload: '{}', runAt: at(0) },
       ),
@@ -243,6 +245,17 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
         { kind: 'reconcile', of: null },
         { kind: 'retention', of: null },
       ]);
+  });
+
+  it('do not work beside the version before, which has taken over from one that was silent', async () => {
+    const first = await begin();
+    await query(
+      `UPDATE serving SET fence = fence + 1, until = clock_timestamp() + interval '10 s',
+         holder = '{"pid":1,"host":"old","since":"2026-01-05T12:00:00.000Z"}'`,
+    );
+    await expect(begin()).rejects.toThrow('another process serves the database alone');
+    await expect.poll(() => first.isLost()).toBe(true);
+    await expect(insertJobs(first)).rejects.toMatchObject({ code: 'storage.not_serving' });
   });
 
   it('let nobody serve the database alone until the last of them has left', async () => {

@@ -258,6 +258,7 @@ async function change(
        ${removes ? `DELETE FROM workers WHERE id NOT IN (SELECT id FROM (${LIVING}) AS living);` : ''}
        DELETE FROM installation_leases WHERE worker NOT IN (SELECT id FROM workers);
        UPDATE workers SET asks = ${asks} WHERE id = '${worker}';
+       ${wanted.includes(OWN_WORK) ? assignOldJobs(worker) : ''}
        DELETE FROM installation_leases AS lease WHERE worker = '${worker}' AND installation_id = ANY(${listOf(unwanted)})
          AND NOT EXISTS (
            SELECT FROM jobs WHERE COALESCE(jobs.installation_id, 0) = lease.installation_id AND lease_token IS NOT NULL
@@ -265,14 +266,13 @@ async function change(
        INSERT INTO installation_leases SELECT id, '${worker}' FROM unnest(${listOf(wanted)}) AS id
          WHERE '${worker}' IN (SELECT living.id FROM (${LIVING}) AS living)
          ON CONFLICT DO NOTHING RETURNING installation_id AS id;
-       ${wanted.includes(OWN_WORK) ? assignOldJobs(worker) : ''}
        COMMIT`,
     );
-    const idsIn = (command: string, nth: number) =>
-      rowsOf<{ id: number }>(answers.filter((answer) => answer.command === command).at(nth)).map(
-        ({ id }) => id,
-      );
-    return { left: idsIn('DELETE', -1), gained: idsIn('INSERT', -1) };
+    const idsIn = (command: 'DELETE' | 'INSERT') => {
+      const last = answers.findLast((answer) => answer.command === command);
+      return rowsOf<{ id: number }>(last).map(({ id }) => id);
+    };
+    return { left: idsIn('DELETE'), gained: idsIn('INSERT') };
   } catch (error) {
     await connection.rollBack();
     throw error;

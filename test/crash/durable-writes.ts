@@ -13,6 +13,7 @@ type End = 'beforeCommit' | 'afterwards' | 'endJob';
 const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
   runs: [
+    'searchedTo',
     'load',
     'loadAll',
     'get',

@@ -143,13 +143,13 @@ export async function startSupervised(
         await sleep(25);
       }
     };
-    if (database.kind === 'postgres') {
-      const working = `SELECT 1 FROM serving WHERE holder LIKE '%"pid":${pid},%'`;
-      const works = async () => (await database.rows(working)).length > 0;
-      await within(PATIENCE_MS, works, 'the process did not get the turn to work');
-    }
     const held = `SELECT 1 FROM jobs WHERE lease_token NOT LIKE '%:${pid}:%' LIMIT 1`;
     const isTaken = async () => (await database.rows(held)).length === 0;
+    if (database.kind === 'postgres') {
+      const own = `SELECT 1 FROM installation_leases JOIN workers ON id = worker WHERE holder LIKE '%"pid":${pid},%'`;
+      const works = async () => (await isTaken()) || (await database.rows(own)).length > 0;
+      await within(PATIENCE_MS, works, 'the process did not get the lease of the installation');
+    }
     await within(TAKEN_OVER_WITHIN_MS, isTaken, 'the jobs of the process that died were not taken over');
   }
 

@@ -239,7 +239,7 @@ async function measured(grown: readonly Grown[]): Promise<Measured[]> {
   for (let round = -1; round < ROUNDS; round++)
     for (const [index, work] of works.entries())
       for (const [what, calls, one] of work) {
-        // What earlier work left behind is not to be collected at the cost of this one.
+        // Otherwise this work would pay for collecting the garbage of earlier work.
         collectGarbage();
         const before = { ms: cpuMs(), statements: place.statements() };
         for (let call = 0; call < calls; call++) await one(call);

@@ -5,15 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeMigratedDatabase } from '../support/migrated-database.ts';
 import {
   databaseOf,
+  OF_POSTGRES,
   type PostgresServer,
   postgresPrograms,
   startPostgres,
   WITHOUT_POSTGRES,
 } from '../support/postgres.ts';
 import { temporaryFolders } from '../support/temp.ts';
-
-/** Only PostgreSQL needs them: who serves the database, and what became of commits. */
-const OF_POSTGRES = ['commits', 'installation_leases', 'serving', 'workers'];
 
 /** Tables with the names of their columns, each with what it refuses: `name NOT NULL`. */
 type Tables = Record<string, string[]>;

@@ -195,6 +195,9 @@ async function serverIn(
   };
 }
 
+/** The tables that only PostgreSQL needs: who serves the database, and what became of commits. */
+export const OF_POSTGRES = ['commits', 'installation_leases', 'serving', 'workers'];
+
 export function databaseOf(url: string): string {
   return new URL(url).pathname.slice(1);
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { Connection } from './connection.ts';
 import { postgresFailure } from './failure.ts';
-import { LOCK } from './lock.ts';
+import { IDLE_MS, LOCK } from './lock.ts';
 import type { Place } from './place.ts';
 import { openPool, rowsOf } from './pool.ts';
 import { makeOwnTables } from './setup.ts';
@@ -30,9 +30,6 @@ const RENEWED_MS = 2_000;
 
 /** How long an answer may take to arrive, in milliseconds: `take` waits for the lock for as long as a lease. */
 const ANSWER_MS = (LEASE_S + 5) * 1_000;
-
-/** How long the server waits for the next statement, in milliseconds, if a process is paused while it has the lock of all that write. */
-const IDLE_MS = 8_000;
 
 /** What the transactions of a process carry that serves a database. They are refused as soon as it does not any more. */
 export interface Fence {

@@ -10,7 +10,7 @@ import { tablesOn } from '../sql/tables.ts';
 import { TransactionLine } from '../sql/transaction-line.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLost, postgresFailure } from './failure.ts';
-import { LOCK } from './lock.ts';
+import { IDLE_MS, LOCK } from './lock.ts';
 import { capitalized } from './place.ts';
 import { type Pool, rowsOf } from './pool.ts';
 import type { Fence } from './serving.ts';
@@ -29,12 +29,6 @@ const LONGEST_PAUSE_MS = 250;
 const STATEMENT_MS = 30_000;
 /** How long the server's answer to a statement may take to arrive, in milliseconds: it stops the statement before. */
 const ANSWER_MS = STATEMENT_MS + 5_000;
-/**
- * How long the server waits for the next statement of a transaction, in milliseconds. Everybody else that writes waits meanwhile,
- * so it is shorter than the lease of the process that serves the database.
- */
-const IDLE_MS = 8_000;
-
 /** How long a lost answer to a commit is looked for, in milliseconds: as long as a failover usually takes. */
 const ASKING_MS = 15_000;
 

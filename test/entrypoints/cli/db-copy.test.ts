@@ -16,6 +16,7 @@ import { A_RECHECK, approvals, MERGE_ONLY, open, react, start } from '../../scen
 import { bareEnvironment } from '../../support/app-environment.ts';
 import {
   databaseOf,
+  OF_POSTGRES,
   type PostgresServer,
   postgresPrograms,
   startPostgres,
@@ -32,9 +33,6 @@ const CLI = resolve('src/cli.ts');
 type Row = Record<string, unknown>;
 /** The rows of each table in a fixed order, as JSON. */
 type Content = Record<string, string[]>;
-
-/** The tables that only PostgreSQL has. */
-const OF_POSTGRES = ['commits', 'serving', 'workers', 'installation_leases', 'copied_from'];
 
 describe.skipIf(postgresPrograms === undefined)(`db copy${WITHOUT_POSTGRES}`, () => {
   const newFolder = temporaryFolders();
@@ -75,7 +73,7 @@ describe.skipIf(postgresPrograms === undefined)(`db copy${WITHOUT_POSTGRES}`, ()
     const tables = await query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'");
     const rows: [string, Row[]][] = [];
     for (const { name } of tables) rows.push([String(name), await query(`SELECT * FROM "${name}"`)]);
-    return contentOf(rows.filter(([name]) => !OF_POSTGRES.includes(name)));
+    return contentOf(rows.filter(([name]) => ![...OF_POSTGRES, 'copied_from'].includes(name)));
   }
 
   /** What a migration made and a copy turns off meanwhile. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,11 +31,25 @@ export function appEnvironment(
   };
 }
 
-/** A port that nothing listens on now. */
+/**
+ * Below 32768 on Linux and 49152 on macOS, where ports begin that a server gets when it asks for any. Without that, a server of another
+ * test could get the port after this one looked, and hear requests that were meant for an app that is about to start.
+ */
+const PORTS = { first: 15_000, count: 17_000 };
+
+/** A port that nothing listens on now, for a process that starts later. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
+  for (;;) {
+    const server = createServer().listen(PORTS.first + randomInt(PORTS.count), '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      continue;
+    }
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

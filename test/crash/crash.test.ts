@@ -40,9 +40,11 @@ import { NEVER_REACHED, ONLY_IN_LONG_FORM, SELDOM, SOMETIMES } from './unreached
  * The process is killed (SIGKILL) between two steps of its work and started again; it must end in the same state as an
  * undisturbed one. The short form kills it at the most dangerous points. `COUNTERSIGN_LONG=1` kills it before and after every
  * request and every durable write, at pairs of those points, and at random moments; `COUNTERSIGN_SEED` draws both.
- * `COUNTERSIGN_TEST_DATABASE=postgres` does all of it on PostgreSQL.
+ * `COUNTERSIGN_LONG=each` kills it around each kind of request and of durable write, once. `COUNTERSIGN_TEST_DATABASE=postgres`
+ * does all of it on PostgreSQL.
  */
-const LONG = process.env.COUNTERSIGN_LONG === '1';
+const EACH = process.env.COUNTERSIGN_LONG === 'each';
+const LONG = EACH || process.env.COUNTERSIGN_LONG === '1';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
 /** `1/4` plays the first quarter of the long form, so that four machines can share it. */
 const SHARE = process.env.COUNTERSIGN_SHARE ?? '1/1';
@@ -108,32 +110,47 @@ async function describeLongForm(): Promise<void> {
     ),
   );
   expectSameEndAtSeldomWrites();
-  const written = new Set<string>();
+  const killedAt = new Set<string>();
   for (const { name, story, undisturbed } of told) {
-    const requests = pointsAround(undisturbed.routes);
-    const all = writesIn(undisturbed.points);
-    // The two stories of a merge differ only in what the review writes.
-    const writes = story === withReview ? all.filter((point) => !written.has(point.name)) : all;
-    for (const point of writes) written.add(point.name);
-    const anyPoint = fc.constantFrom(...requests, ...all);
-    const pairs = fc.sample(fc.tuple(anyPoint, anyPoint), { seed: SEED, numRuns: PAIRS });
-    // Every moment with the same likelihood; the generator itself would prefer the first few milliseconds.
-    const anyMoment = fc.noBias(fc.integer({ min: 0, max: undisturbed.ms }));
-    const moments = fc.sample(anyMoment, { seed: SEED, numRuns: MOMENTS });
-    const deaths: KillPoint[][] = [
-      ...moments.map((ms): KillPoint[] => [{ at: 'moment', ms }]),
-      ...requests.map((point) => [point]),
-      ...writes.map((point) => [point]),
-      ...pairs,
-    ];
-    const what = `${requests.length} points around requests, ${writes.length} around writes`;
-    const drawn = `${moments.length} moments and ${pairs.length} pairs of seed ${SEED}`;
-    describe(`${name}: ${what}, ${drawn}, share ${SHARE}`, () => {
+    const deaths = EACH ? deathsAtEach(undisturbed, killedAt) : allDeaths(story, undisturbed, killedAt);
+    describe(`${name}: ${deaths.length} kills, seed ${SEED}, share ${SHARE}`, () => {
       // By name, because the list of points differs a little each time.
       const mine = deaths.filter((death) => Math.abs(fc.hash(JSON.stringify(death))) % shares === share - 1);
       expectSameEnd(story, () => Promise.resolve(undisturbed), mine);
     });
   }
+}
+
+/** @param killedAt the names of the writes of the stories before, to which those of this one are added */
+function allDeaths(story: Story, { routes, points, ms }: PlayResult, killedAt: Set<string>): KillPoint[][] {
+  const requests = pointsAround(routes);
+  const all = writesIn(points);
+  // The two stories of a merge differ only in what the review writes.
+  const writes = story === withReview ? all.filter((point) => !killedAt.has(point.name)) : all;
+  for (const point of writes) killedAt.add(point.name);
+  const anyPoint = fc.constantFrom(...requests, ...all);
+  const pairs = fc.sample(fc.tuple(anyPoint, anyPoint), { seed: SEED, numRuns: PAIRS });
+  // Every moment with the same likelihood; the generator itself would prefer the first few milliseconds.
+  const anyMoment = fc.noBias(fc.integer({ min: 0, max: ms }));
+  const moments = fc.sample(anyMoment, { seed: SEED, numRuns: MOMENTS });
+  return [
+    ...moments.map((at): KillPoint[] => [{ at: 'moment', ms: at }]),
+    ...requests.map((point) => [point]),
+    ...writes.map((point) => [point]),
+    ...pairs,
+  ];
+}
+
+/** Around the first request of each route and the first durable write of each method that no story before had. */
+function deathsAtEach({ routes, points }: PlayResult, killedAt: Set<string>): KillPoint[][] {
+  const writes = writesIn(points).flatMap(({ when, name }) =>
+    name.split('+').map((write): KillPoint => ({ at: 'write', when, name: `*${write}`, nth: 1 })),
+  );
+  return [...pointsAround(routes).filter(({ nth }) => nth === 1), ...writes].flatMap((point) => {
+    if (killedAt.has(nameOf(point))) return [];
+    killedAt.add(nameOf(point));
+    return [[point]];
+  });
 }
 
 function expectSameEndAtSeldomWrites(): void {

@@ -150,6 +150,7 @@ export function buildEngine(
       share.onGained((installations) => {
         listening.forget();
         questions.forget(installations);
+        platform.writeLimiter.forget(installations);
       });
       return storedChains.follow(platform.timers, () => listening.forget());
     },

@@ -419,6 +419,15 @@ export interface Effects {
    * The keys of the installation's gate checks that should be closed and that GitHub may still show as open.
    */
   gatesToClose(installationId: number): Promise<string[]>;
+  /**
+   * What GitHub was sent for the installation: merges and content that it created since `content`, and everything whose last write came
+   * after `any`, with what the fair share of its limits needs of their runs.
+   */
+  sentSince(
+    installationId: number,
+    since: { content: Date; any: Date },
+    onDamaged: OnDamaged,
+  ): Promise<{ row: EffectRow; run: RunOfEffect | undefined }[]>;
   list(filter: { status?: EffectStatus; limit: number }): Promise<EffectRow[]>;
   countByStatus(): Promise<Record<EffectStatus, number>>;
 }

@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, comment, runState } from '../support/rows.ts';
 
+const neverDamaged = (error: Error) => {
+  throw error;
+};
+
 /** The rows of the outbox: desired effects and their progress. */
 export function effectsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
@@ -185,6 +189,56 @@ export function effectsContract(open: OpenDatabase): void {
         'eff2',
       ]);
       expect(ids(await db.storage.read.effects.list({ limit: 1 }))).toEqual(['eff3']);
+    });
+
+    it('that GitHub was sent lately are those of the installation: created content, merges, and the last few', async () => {
+      const put = async (
+        id: string,
+        {
+          createdAt,
+          key = `comment:${id}`,
+          begun = false,
+          isDone = true,
+          second = 3_700,
+        }: {
+          createdAt?: number;
+          key?: string;
+          begun?: boolean;
+          isDone?: boolean;
+          second?: number;
+        },
+        effect = comment('hello'),
+      ) =>
+        db.storage.transaction(async (tx) => {
+          await tx.effects.request({ id, key, effect, runId: null, at: at(0) });
+          const row = await tx.effects.get(key);
+          if (!row) throw new Error('the effect is not there');
+          await tx.effects.saveProgress({
+            ...row,
+            begun,
+            appliedHash: isDone ? row.desiredHash : null,
+            status: isDone ? 'done' : 'pending',
+            progress: createdAt === undefined ? {} : { content_at: at(createdAt).toISOString() },
+            updatedAt: at(second),
+          });
+        });
+      await put('created', { createdAt: 200 });
+      await put('created-long-ago', { createdAt: 50 });
+      await put('created-elsewhere', { createdAt: 200 }, { ...comment('hello'), installation_id: 8 });
+      await put('edited-now', { second: 3_750 });
+      await put('edited-before', {});
+      await put('waiting', { isDone: false, second: 3_750 });
+      await put('merge', { key: 'merge:1', begun: true, isDone: false });
+      await put('merge-not-sent', { key: 'merge:2', isDone: false });
+      await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
+      await request('hello', { id: 'of-run', key: 'comment:of-run', runId: 'run1' });
+      await carryOut(await get('comment:of-run'));
+
+      const since = { content: at(100), any: at(3_740) };
+      const sent = await db.storage.read.effects.sentSince(7, since, neverDamaged);
+      expect(sent.map(({ row }) => row.id).toSorted()).toEqual(['created', 'edited-now', 'merge']);
+      const all = await db.storage.read.effects.sentSince(7, { content: at(0), any: at(0) }, neverDamaged);
+      expect(all.find(({ row }) => row.id === 'of-run')?.run).toMatchObject({ repositoryId: 70 });
     });
 
     it('that do not exist cannot progress', async () => {

@@ -157,3 +157,24 @@ test('a merge by hand while ours waits for a limit is not mistaken for ours', { 
     'cancelled: Stopped: somebody merged the pull request by hand',
   ]);
 });
+
+test('a restart makes no room for new comments within GitHub’s limits', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number } = await open(harness);
+  await harness.advance(2 * MINUTE);
+  const ask = async (...people: readonly string[]) => {
+    for (const person of people) await github.comment(REPO, number, person, '/countersign help');
+    await harness.settle();
+  };
+  const replies = () =>
+    github.comments(REPO, number).filter(({ body }) => body.includes('shows this list')).length;
+  await ask('mia', 'ada', 'mia', 'ada', 'mia', 'ada', 'mia', 'ada');
+  expect(replies()).toBe(8);
+  await harness.restart();
+  await ask('mia', 'ada', 'mia', 'ada', 'mia', 'ada');
+  // Replies have 15 % of the 75 comments that are created in a minute.
+  expect(replies()).toBe(11);
+  await harness.advance(2 * MINUTE);
+  expect(replies()).toBe(14);
+});

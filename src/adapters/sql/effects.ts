@@ -10,9 +10,9 @@ import type { Run } from '../../domain/run/run.ts';
 import type { Effects, RunOfEffect, Runs } from '../../ports/storage.ts';
 import { archiveKey } from './archive-content.ts';
 import { type Archives, byTime, newestOf } from './archives.ts';
-import { mustExist, reading, toDate, toText } from './columns.ts';
+import { mustExist, readable, reading, toDate, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
-import { memberIsTrue, memberNumber } from './dialect.ts';
+import { memberIsTrue, memberNumber, memberText } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { KnownRows } from './known-rows.ts';
 import { parsedOnce } from './parsed-once.ts';
@@ -115,8 +115,8 @@ async function ofKeys(
   return { rows, areArchived: found.some(({ archive_id }) => archive_id !== null) };
 }
 
-const withRun = compiledOnce((db, { key }: { key: string }) =>
-  db
+function selectWithRun(db: Kysely<Database>) {
+  return db
     .selectFrom('effects')
     .leftJoin('chain_runs', 'chain_runs.id', 'effects.run_id')
     .selectAll('effects')
@@ -127,8 +127,13 @@ const withRun = compiledOnce((db, { key }: { key: string }) =>
       'chain_runs.facts_json',
       'chain_runs.reason_json',
       'chain_runs.finished_at',
-    ])
-    .where('effects.key', '=', key),
+    ]);
+}
+
+type RowWithRun = Awaited<ReturnType<ReturnType<typeof selectWithRun>['execute']>>[number];
+
+const withRun = compiledOnce((db, { key }: { key: string }) =>
+  selectWithRun(db).where('effects.key', '=', key),
 );
 
 /**
@@ -252,16 +257,9 @@ export function effectsTable(
       }
       const [found] = (await withRun(db, { key })).rows;
       if (!found) return archivedWithRun(key);
-      const { repository_id, pull_request, event_json, facts_json, reason_json, finished_at, ...read } =
-        found;
+      const { row: read, run } = apart(found);
       if (known) effects.set(key, { row: read });
-      return {
-        row: effectOf(read),
-        run:
-          repository_id === null || event_json === null || facts_json === null
-            ? undefined
-            : runOfEffect({ repository_id, pull_request, event_json, facts_json, reason_json, finished_at }),
-      };
+      return { row: effectOf(read), run };
     },
 
     async preload(keys) {
@@ -350,6 +348,31 @@ export function effectsTable(
       return rows.map(({ key }) => key);
     },
 
+    async sentSince(installationId, { content, any }, onDamaged) {
+      await flush();
+      const rows = await selectWithRun(db)
+        .where('effects.updated_at', '>=', toText(content))
+        .where(memberNumber('effects.effect_json', 'installation_id'), '=', installationId)
+        .where(({ eb, or, and }) =>
+          or([
+            eb(memberText('effects.progress_json', 'content_at'), '>=', toText(content)),
+            and([eb('effects.key', 'like', 'merge:%'), eb('effects.begun', '=', 1)]),
+            and([
+              eb('effects.updated_at', '>=', toText(any)),
+              eb('effects.applied_hash', '=', eb.ref('effects.wished_hash')),
+            ]),
+          ]),
+        )
+        .execute();
+      const readOne = (found: RowWithRun) =>
+        reading('effects', found.id, () => {
+          const { row, run } = apart(found);
+          return { row: effectOf(row), run };
+        });
+      const read = await Promise.all(rows.map((found) => readable(() => readOne(found), onDamaged)));
+      return read.filter((one) => one !== undefined);
+    },
+
     async list({ status, limit }) {
       await flush();
       const query = db
@@ -372,6 +395,25 @@ export function effectsTable(
 
 function partOf({ repositoryId, pullRequest, event, facts, reason, finishedAt }: Run): RunOfEffect {
   return { repositoryId, pullRequest, event, facts, reason, finishedAt };
+}
+
+/** The row of an effect without the columns of its run, and what they say. */
+function apart({
+  repository_id,
+  pull_request,
+  event_json,
+  facts_json,
+  reason_json,
+  finished_at,
+  ...row
+}: RowWithRun): { row: Row; run: RunOfEffect | undefined } {
+  const isThere = repository_id !== null && event_json !== null && facts_json !== null;
+  return {
+    row,
+    run: isThere
+      ? runOfEffect({ repository_id, pull_request, event_json, facts_json, reason_json, finished_at })
+      : undefined,
+  };
 }
 
 /** All rows of one statement need their columns in one order. */

@@ -382,6 +382,8 @@ export const effectProgressSchema = z.strictObject({
    * time.
    */
   rests_until: z.iso.datetime().optional(),
+  /** When GitHub last created content for it, which is limited by the hour. */
+  content_at: z.iso.datetime().optional(),
   merge_sha: z.string().optional(),
   /** The gate check is green on GitHub, or is about to be: see `GatePass`. */
   passed: gatePassSchema.optional(),

@@ -20,8 +20,10 @@ import {
 import { type JobResult, type JobRunner, notifyJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { RunOfEffect, Storage, Tx } from '../../ports/storage.ts';
+import { causeOf, NO_CAUSE } from './cause-of.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
+import { sentBefore } from './sent-before.ts';
 import { type Seat, writesTogether } from './together.ts';
 import { writeClassOf } from './write-class.ts';
 import type { WriteLimiter } from './write-limiter.ts';
@@ -132,9 +134,10 @@ export function effectJobs(deps: {
       key,
       class: writeClassOf(row),
       creates: isCreated(row),
-      ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)),
+      ...(causeOf({ row, run }) ?? cause),
     };
     const { installation_id: installationId } = row.effect;
+    await recall(installationId);
     const later =
       (mayBeGreen(row) ? undefined : github.turn(installationId, { job: key, urgency, points: 5 })) ??
       limiter.take(installationId, write, clock.now(), { atOnce: mayBeGreen(row) });
@@ -195,7 +198,11 @@ export function effectJobs(deps: {
       return { kind: 'reschedule', at: new Date(unsureUntil) };
     }
     const done = {
-      ...progress,
+      githubId: progress.githubId,
+      progress: {
+        ...progress.progress,
+        content_at: write.creates ? clock.now().toISOString() : row.progress.content_at,
+      },
       appliedHash: contentHash(row.effect),
       status: 'done' as const,
       error: null,
@@ -212,6 +219,14 @@ export function effectJobs(deps: {
       { waitsFor: 'others' },
     );
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
+  }
+
+  async function recall(installationId: number): Promise<void> {
+    if (limiter.knows(installationId)) return;
+    const sent = await sentBefore(storage.read, installationId, clock.now(), (err) =>
+      log.error({ err }, 'an effect that cannot be read does not count for the limits of its installation'),
+    );
+    limiter.recall(installationId, sent);
   }
 
   /** Closing a gate that may be open needs no permission. */
@@ -499,27 +514,6 @@ function isLedger({ kind }: Effect): boolean {
 /** A chat has nothing to be taken back. */
 async function refuse(): Promise<never> {
   throw new Error('only a gate check is closed without permission');
-}
-
-const NO_CAUSE: WriteCause = { person: null, pullRequest: null };
-
-/**
- * A run's writes count for the person who fired it, otherwise for the author of its pull request, issue or
- * push.
- */
-function causeOf({ repositoryId, pullRequest, event, facts }: RunOfEffect): WriteCause {
-  const { author } = facts.trigger;
-  const byHand = event.kind === 'command.issued' || event.kind === 'manual.fired';
-  return {
-    person: byHand ? event.actor : typeof author === 'string' ? author : null,
-    pullRequest: pullRequest === null ? null : `${repositoryId}#${pullRequest}`,
-  };
-}
-
-/** A gate check without a run counts for its pull request; that of a merge group counts for nobody. */
-function causeOfGate({ effect }: EffectRow): WriteCause | undefined {
-  if (effect.kind !== 'gate_check' || effect.pull_request === null) return undefined;
-  return { person: null, pullRequest: `${effect.repository_id}#${effect.pull_request}` };
 }
 
 /** How many messages are posted to a webhook at once. */

@@ -19,6 +19,12 @@ export interface WriteLimiter {
    * @param options.atOnce does not wait for other writes, only for a pause that GitHub asked for
    */
   take(installationId: number, write: NewWrite, now: Date, options?: { atOnce?: boolean }): Date | undefined;
+  /** Whether it knows what the installation wrote before. Without that, nothing should be taken. */
+  knows(installationId: number): boolean;
+  /** Learns that, in place of all that it knows of what was written. It does nothing if it knew. */
+  recall(installationId: number, sent: Sent): void;
+  /** What it knows of these is out of date, because another process has written for them. */
+  forget(installationIds: readonly number[]): void;
   /** GitHub asked for a pause: no capacity before this time for anything. */
   hold(installationId: number, until: Date): void;
   /** Learns from any response: merges use the same limits, and a refusal means that GitHub allows less. */
@@ -33,8 +39,21 @@ interface NewWrite extends Write {
   creates: boolean;
 }
 
+/** What an installation wrote lately. */
+export interface Sent {
+  /** Oldest first. */
+  content: readonly SentWrite[];
+  /** Oldest first. */
+  updates: readonly SentWrite[];
+  /** Times of merges, in milliseconds since 1970. */
+  merges: readonly number[];
+}
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+
+/** How long a write counts, in milliseconds: one that creates content or merges, and any other. */
+export const COUNTED_MS = { content: HOUR_MS, update: MINUTE_MS };
 
 /**
  * GitHub publishes 80 requests a minute and 500 an hour that create content
@@ -79,6 +98,7 @@ interface Kind {
 }
 
 interface Installation {
+  isKnown: boolean;
   content: Kind;
   updates: Kind;
   heldUntil: number;
@@ -92,6 +112,7 @@ export function createWriteLimiter(): WriteLimiter {
 
   function of(installationId: number): Installation {
     const known = installations.get(installationId) ?? {
+      isKnown: false,
       content: { windows: CONTENT, shares: CONTENT_SHARES, sent: [], waiting: new Map() },
       updates: { windows: UPDATES, shares: UPDATE_SHARES, sent: [], waiting: new Map() },
       heldUntil: 0,
@@ -121,6 +142,20 @@ export function createWriteLimiter(): WriteLimiter {
       kind.waiting.delete(write.key);
       kind.sent.push({ ...write, at: now });
       return undefined;
+    },
+    knows(installationId) {
+      return of(installationId).isKnown;
+    },
+    recall(installationId, { content, updates, merges }) {
+      const one = of(installationId);
+      if (one.isKnown) return;
+      one.isKnown = true;
+      one.content.sent = [...content];
+      one.updates.sent = [...updates];
+      one.merges = [...merges];
+    },
+    forget(installationIds) {
+      for (const id of installationIds) of(id).isKnown = false;
     },
     hold(installationId, until) {
       const one = of(installationId);

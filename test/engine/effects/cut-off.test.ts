@@ -28,7 +28,11 @@ const comment: Effect = {
 };
 /** Nobody asks it here, because nothing has waited. */
 const NOBODY = {} as GitHub;
-const ANY_RATE = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
+const ANY_RATE = {
+  knows: () => true,
+  take: () => undefined,
+  hold: () => undefined,
+} as unknown as WriteLimiter;
 
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms);

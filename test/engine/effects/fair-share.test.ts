@@ -176,6 +176,30 @@ describe('writes of one installation', () => {
     expect([taken(1), taken(2)]).toEqual([5, 5]);
   });
 
+  test('of the process before count, until this process learns that another one has written', () => {
+    const limiter = createWriteLimiter();
+    const sent = (count: number) => ({
+      content: Array.from({ length: count }, (_, index) => ({
+        ...({ key: `before ${index}`, class: 'question', person: null, pullRequest: null } as const),
+        at: at(0).getTime(),
+      })),
+      updates: [],
+      merges: [],
+    });
+    expect(limiter.knows(1)).toBe(false);
+    limiter.recall(1, sent(60));
+    expect(limiter.knows(1)).toBe(true);
+    // Questions have 85 % of 75.
+    expect(takenOf(limiter, 20)).toBe(3);
+    limiter.recall(1, sent(0));
+    expect(takenOf(limiter, 20)).toBe(0);
+
+    limiter.forget([1]);
+    expect(limiter.knows(1)).toBe(false);
+    limiter.recall(1, sent(50));
+    expect(takenOf(limiter, 20)).toBe(13);
+  });
+
   test('wait for the end of a pause that GitHub asked for', () => {
     const limiter = createWriteLimiter();
     limiter.hold(1, at(30_000));

@@ -108,7 +108,11 @@ describe('a gate check', () => {
     let ids = 0;
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
     gates = createGateChecks({ storage, writers: everyWriter(github), queue, outbox, clock });
-    const limiter = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
+    const limiter = {
+      knows: () => true,
+      take: () => undefined,
+      hold: () => undefined,
+    } as unknown as WriteLimiter;
     jobs = effectJobs({
       storage,
       github,

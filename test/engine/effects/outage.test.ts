@@ -22,7 +22,11 @@ const github = {
   turn: () => undefined,
   writer: () => ({ label: () => Promise.reject(away) }),
 } as unknown as GitHub;
-const ANY_RATE = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
+const ANY_RATE = {
+  knows: () => true,
+  take: () => undefined,
+  hold: () => undefined,
+} as unknown as WriteLimiter;
 
 const newFolder = temporaryFolders();
 let clock: ManualClock;

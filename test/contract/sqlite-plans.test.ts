@@ -121,6 +121,7 @@ describe('no query reads a whole table row by row', () => {
       (tx) => tx.approvals.answered({ repositoryId: 70, pullRequest: 3, headSha: 'abc', baseRef: 'main' }),
     ],
     ['effects.mergesSent', (tx) => tx.effects.mergesSent(70, 3)],
+    ['effects.sentSince', (tx) => tx.effects.sentSince(7, { content: at(0), any: at(9) }, () => undefined)],
     ['effects.gatesToClose', (tx) => tx.effects.gatesToClose(7)],
     [
       'effects.request',
@@ -247,6 +248,18 @@ describe('no query reads a whole table row by row', () => {
       'SEARCH pull_requests USING INDEX pull_requests_by_head (repository_id=? AND head_sha=?)',
       'USE TEMP B-TREE FOR ORDER BY',
     ]);
+  });
+
+  it('the unfinished runs of a repository have an index of their own', async () => {
+    await tables.runs.list({ repositoryId: 70, active: true });
+    await tables.runs.list({ repositoryId: 70, chain: 'nightly', active: true, limit: 5 });
+    const plans = queries.flatMap(({ sql, parameters }) =>
+      (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]).map(
+        ({ detail }) => detail,
+      ),
+    );
+    const byIndex = 'SEARCH chain_runs USING INDEX chain_runs_unfinished (repository_id=?)';
+    expect(plans).toEqual([byIndex, byIndex]);
   });
 
   it('the newest runs of a repository come in the order of an index, and those of a pull request by its number', async () => {

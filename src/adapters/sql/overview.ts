@@ -2,7 +2,6 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { UNDONE_REASONS } from '../../domain/explanation/reason.ts';
 import type { CountersignRules, StepApproval } from '../../domain/policy/countersign-rules.ts';
-import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import {
   MOST_LINES_COUNTED,
   type OpenQuestion,
@@ -14,10 +13,10 @@ import {
 import { fromJson, parseJson, toDate, toDateOrNull, toText } from './columns.ts';
 import { caseless, contains, JOIN_IN_ORDER, memberJson, memberOfElement, unindexed } from './dialect.ts';
 import type { ChainRunsTable, Database, PullRequestsTable } from './schema.ts';
+import { UNFINISHED } from './unfinished.ts';
 import { visibleIn } from './visible-in.ts';
 
 const words = (list: readonly string[]) => sql.join(list.map((word) => sql.lit(word)));
-const ACTIVE = words(RUN_STATUSES.filter((status) => !isRunOver(status)));
 /** A run that a person cancelled, or that another one replaced, did not fail. */
 const STOPPED = words(['failed', 'timed_out', 'aborted']);
 const UNDONE = words(UNDONE_REASONS);
@@ -77,7 +76,7 @@ export function overviewOf(db: Kysely<Database>): Overview {
           LEFT JOIN approvals AS a ON a.id = (
             SELECT id FROM approvals WHERE run_id = r.id AND status = 'open' ORDER BY asked_at LIMIT 1)
           LEFT JOIN invocations AS i ON i.id = a.invocation_id
-          WHERE r.status IN (${asking ? sql.lit('waiting_approval') : ACTIVE}) AND ${matching(filter)}
+          WHERE r.status IN (${asking ? sql.lit('waiting_approval') : UNFINISHED}) AND ${matching(filter)}
             AND (r.created_at, r.id) > (${after?.at ?? ''}, ${after?.id ?? ''})
           ORDER BY r.created_at, r.id LIMIT ${limit}`.execute(db);
       return rows.map((row) => ({ ...lineOf(row), question: questionOf(row) }));
@@ -97,7 +96,7 @@ export function overviewOf(db: Kysely<Database>): Overview {
         (SELECT count(*) FROM (SELECT 1 FROM chain_runs AS r ${PULL_REQUEST}
           WHERE r.status IN (${statuses}) AND ${matching(filter)} LIMIT ${most}) AS found)`;
       const { rows } = await sql<{ active: number; asking: number; stopped: number }>`
-        SELECT ${active(ACTIVE)} AS active, ${active(sql.lit('waiting_approval'))} AS asking,
+        SELECT ${active(UNFINISHED)} AS active, ${active(sql.lit('waiting_approval'))} AS asking,
           (SELECT count(*) FROM (SELECT 1 FROM (${stopped(filter, otherSince)}) AS each LIMIT ${most}) AS found) AS stopped`.execute(
         db,
       );
@@ -159,7 +158,7 @@ export function overviewOf(db: Kysely<Database>): Overview {
     async chains(visible, limit) {
       const { rows } = await sql<{ chain: string }>`
         SELECT DISTINCT chain FROM chain_runs AS r
-          WHERE r.status IN (${ACTIVE}) AND ${visibleIn(visible, sql.ref('r.repository_id'))}
+          WHERE r.status IN (${UNFINISHED}) AND ${visibleIn(visible, sql.ref('r.repository_id'))}
           ORDER BY chain LIMIT ${limit}`.execute(db);
       return rows.map(({ chain }) => chain);
     },

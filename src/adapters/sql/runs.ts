@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-verdict.ts';
 import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
 import { seriesOf } from '../../domain/run/child.ts';
-import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
+import { hasGates, isRunOver, RUN_STATUSES, type RunState } from '../../domain/run/run.ts';
 import { MAX_SEARCHED, type RunFilter, type Runs } from '../../ports/storage.ts';
 import {
   type ArchivedRows,
@@ -36,12 +36,11 @@ import {
 import type { ArtifactsTable, ChainRunsTable, Database, InvocationsTable, SessionsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
+import { UNFINISHED } from './unfinished.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /** Enough that two states of a run never share one by chance. */
 const STAMP_LETTERS = 16;
-
-const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
 
 const deliveryById = compiledOnce((db, { id }: { id: number }) =>
   db.selectFrom('deliveries').select('id').where('id', '=', id),
@@ -619,8 +618,8 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
   if (filter.chain !== undefined) query = query.where('chain', '=', filter.chain);
   if (filter.deliveryId !== undefined) query = query.where('delivery_id', '=', filter.deliveryId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
-  if (filter.active === true) query = query.where('status', 'in', ACTIVE);
-  if (filter.active === false) query = query.where('status', 'not in', ACTIVE);
+  if (filter.active === true) query = query.where(sql<boolean>`status IN (${UNFINISHED})`);
+  if (filter.active === false) query = query.where(sql<boolean>`status NOT IN (${UNFINISHED})`);
   if (filter.before !== undefined) {
     const { createdAt, id } = filter.before;
     const at = toText(createdAt);

@@ -24,7 +24,9 @@ export interface Insight {
     visible: Visible;
     ids: readonly number[];
     since: Date;
-  }): Promise<FactsOfRepositories>;
+  }): Promise<Omit<FactsOfRepositories, 'waiting'>>;
+  /** The questions that are open now in these repositories. */
+  waitingIn(filter: { visible: Visible; ids: readonly number[] }): Promise<FactsOfRepositories['waiting']>;
   /** Repositories with pull requests, by name, for a choice. */
   repositories(visible: Visible, limit: number): Promise<{ id: number; name: string }[]>;
   /** Removes what is older than any period that can be shown. */

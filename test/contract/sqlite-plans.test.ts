@@ -164,6 +164,7 @@ describe('no query reads a whole table row by row', () => {
       'insight.ofRepositories',
       (tx) => tx.insight.ofRepositories({ visible: Visible.everything(), ids: [70, 71], since: at(0) }),
     ],
+    ['insight.waitingIn', (tx) => tx.insight.waitingIn({ visible: Visible.everything(), ids: [70, 71] })],
     ['repositoryStates.put', (tx) => tx.repositoryStates.put(repositoryState(), at(0))],
     ['repositoryStates.remove of an installation', (tx) => tx.repositoryStates.remove({ installationId: 7 })],
     ['repositoryStates.remove of a repository', (tx) => tx.repositoryStates.remove({ repositoryId: 70 })],

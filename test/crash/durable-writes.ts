@@ -73,7 +73,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
     'pullRequests',
   ],
   // It writes with the end of the transaction.
-  insight: ['add', 'totals', 'leadTimes', 'ofRepositories', 'repositories'],
+  insight: ['add', 'totals', 'leadTimes', 'ofRepositories', 'waitingIn', 'repositories'],
   repositoryStates: ['list'],
   operations: [
     'chains',

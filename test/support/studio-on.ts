@@ -12,7 +12,8 @@ import type { Harness } from './harness.ts';
 
 export interface StudioOptions {
   viewer?: Viewer;
-  visible?: Visible;
+  /** A function, if it changes. */
+  visible?: Visible | (() => Visible);
   health?: () => Promise<AppHealth>;
 }
 
@@ -39,7 +40,7 @@ export function studioOn(
         isPublic: false,
         viewer: async () => viewer,
         again: async () => viewer,
-        visible: async () => visible,
+        visible: async () => (typeof visible === 'function' ? visible() : visible),
         isProven: async () => undefined,
         tokenOf: () => Promise.reject(new Error('nobody has a token')),
       },

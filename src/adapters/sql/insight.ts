@@ -80,13 +80,18 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
         SELECT repository_id AS "repositoryId", bucket, sum(count) AS count FROM lead_figures
           WHERE day >= ${dayOf(since)} AND ${chosen}
           GROUP BY repository_id, bucket`.execute(db);
+      return { figures, leads };
+    },
+
+    async waitingIn({ visible, ids }) {
+      const asked = { ids: ids.filter((id) => visible.has(id)) };
       // Open questions are few, and their runs are those that nobody has archived.
-      const { rows: waiting } = await sql<{ repositoryId: number; count: number; since: string }>`
+      const { rows } = await sql<{ repositoryId: number; count: number; since: string }>`
         SELECT r.repository_id AS "repositoryId", count(*) AS count, min(a.asked_at) AS since
           FROM approvals AS a ${JOIN_IN_ORDER} chain_runs AS r ON r.id = a.run_id
           WHERE a.status = 'open' AND r.status = 'waiting_approval' AND ${visibleIn(asked, sql.ref('r.repository_id'))}
           GROUP BY r.repository_id`.execute(db);
-      return { figures, leads, waiting: waiting.map((row) => ({ ...row, since: toDate(row.since) })) };
+      return rows.map((row) => ({ ...row, since: toDate(row.since) }));
     },
 
     async repositories(visible, limit) {

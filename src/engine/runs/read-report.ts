@@ -18,9 +18,15 @@ interface Report {
   next: RepositoryPosition | undefined;
 }
 
+/** What a report is read from. */
+export interface ReportSources {
+  repositoryStates: Pick<ReadTx['repositoryStates'], 'list'>;
+  insight: Pick<ReadTx['insight'], 'ofRepositories' | 'waitingIn'>;
+}
+
 /** The report of the repositories that match, by name. */
 export async function readReport(
-  { repositoryStates, insight }: Pick<ReadTx, 'repositoryStates' | 'insight'>,
+  { repositoryStates, insight }: ReportSources,
   { since, ...filter }: RepositoryFilter & { since: Date },
   { after, limit }: { after?: RepositoryPosition | undefined; limit: number } = { limit: MOST_REPORTED },
 ): Promise<Report> {
@@ -29,7 +35,7 @@ export async function readReport(
   const { visible } = filter;
   const ids = states.map(({ repositoryId }) => repositoryId);
   const facts = await insight.ofRepositories({ visible, ids, since });
-  const reports = reportOf(states, facts);
+  const reports = reportOf(states, { ...facts, waiting: await insight.waitingIn({ visible, ids }) });
   return {
     reports,
     figures: facts.figures,

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { type GitHubForPeople, TokenRefused } from '../../ports/github-person.ts';
 import { Visible } from '../../ports/visible.ts';
 import { isMasked, masked } from './form-token.ts';
+import { remembered } from './remembered.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
 import type { Person, Viewer } from './viewer.ts';
 
@@ -35,34 +35,7 @@ export interface Access {
 const PERSON_MS = 300_000;
 const PUBLIC_MS = 120_000;
 /** Until GitHub is asked again after it did not answer, so that requests do not queue up behind an outage. */
-const FAILED_MS = 5_000;
-
-interface Asked<T> {
-  answer: Promise<T>;
-  until: number;
-}
-
-/** The answer of a question, for so long. */
-function remembered<T>(clock: Clock, forMs: number) {
-  const known = new LRUCache<number, Asked<T>>({ max: 2_000 });
-  return {
-    /** Only that answer: there can be a newer one. */
-    forget(key: number, answer: Promise<T>) {
-      if (known.get(key)?.answer === answer) known.delete(key);
-    },
-    get(key: number, ask: () => Promise<T>): Promise<T> {
-      const now = clock.now().getTime();
-      const found = known.get(key);
-      if (found && found.until > now) return found.answer;
-      const asked: Asked<T> = { answer: ask(), until: now + forMs };
-      asked.answer.catch(() => {
-        asked.until = Math.min(asked.until, clock.now().getTime() + FAILED_MS);
-      });
-      known.set(key, asked);
-      return asked.answer;
-    },
-  };
-}
+const ASKED = { failedForMs: 5_000, most: 2_000 };
 
 /** What is public, if everybody may read that. */
 export type PublicRepositories = () => Promise<readonly number[]>;
@@ -86,8 +59,11 @@ export function accessByGitHub({
   operators: readonly string[];
   publicRepositories: PublicRepositories | undefined;
 }): Access {
-  const shownTo = remembered<{ login: string; ids: readonly number[] }>(clock, PERSON_MS);
-  const shownToAll = remembered<readonly number[]>(clock, PUBLIC_MS);
+  const shownTo = remembered<number, { login: string; ids: readonly number[] }>(clock, {
+    ...ASKED,
+    forMs: PERSON_MS,
+  });
+  const shownToAll = remembered<number, readonly number[]>(clock, { ...ASKED, forMs: PUBLIC_MS });
   const people = new WeakMap<Person, { signedIn: SignedIn; ids: readonly number[] }>();
 
   async function ask(signedIn: SignedIn) {

@@ -68,7 +68,7 @@ ${
 <div><dt>Median time</dt><dd>${roughly(lead.median)}</dd></div>
 <div><dt>The slowest 5 %: at least</dt><dd>${roughly(lead.p95)}</dd></div>
 </dl>
-<p class="quiet">A pull request counts from when Countersign first saw it. Times are within 5 %.</p>
+<p class="quiet">A pull request counts from when Countersign first saw it. Times are within 5 %, and figures at most a minute old.</p>
 ${dayPlot({ title: 'Median time from opened to merged, by the day of the merge', columns: ['Day', 'Median'], data: leadByDay, words: roughly, days: period, today: now })}`
 }
 </section>

@@ -74,7 +74,7 @@ ${
 <tbody role="rowgroup">
 ${reports.map((report) => row(report, page))}</tbody></table></div>
 ${nextPage(page.isLast ? undefined : ordered(page, page.order, page.number + 1))}
-<p class="quiet">Runs count on the day that they ended. Errors and rollout are those of the default branch when it was last read. Times are within 5 %.</p>`
+<p class="quiet">Runs count on the day that they ended. Errors and rollout are those of the default branch when it was last read. Times are within 5 %, and figures at most a minute old.</p>`
 }`;
 }
 

@@ -3,12 +3,18 @@ import { sum } from '../../../core/sum.ts';
 import { hiddenRules } from '../../../domain/outcome/learned.ts';
 import { atShare, type Bucket, type Figure } from '../../../domain/run/figures.ts';
 import { type InsightPage, insightPage, PERIODS, type Spread } from '../../../messages/studio/insight.ts';
+import type { Insight } from '../../../ports/insight.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
+import { remembered } from '../remembered.ts';
 
 const DAY_MS = 86_400_000;
 /** The most rows of a plot. */
 const SHOWN = 20;
 const REPOSITORIES = 500;
+/**
+ * What is read counts for a minute, because a busy period has many rows: 264 ms for a million runs in 60 days (docs/performance.md).
+ */
+const READ = { forMs: 60_000, failedForMs: 0, most: 20 };
 const SHOWN_FIGURES = [
   'waited',
   'countersigned',
@@ -19,10 +25,16 @@ const SHOWN_FIGURES = [
 /** The most rules of the last table. */
 const HIDDEN_SHOWN = 100;
 
+interface FiguresOfPeriod {
+  leads: Awaited<ReturnType<Insight['leadTimes']>>;
+  totals: Awaited<ReturnType<Insight['totals']>>;
+}
+
 /** Figures over a period. */
 export function insightPages(parts: StudioParts): Hono<Env> {
   const { storage, clock } = parts;
   const pages = new Hono<Env>();
+  const figures = remembered<string, FiguresOfPeriod>(clock, READ);
 
   pages.get('/insight', async (context) => {
     const { insight } = storage.read;
@@ -35,8 +47,11 @@ export function insightPages(parts: StudioParts): Hono<Env> {
       since: new Date(clock.now().getTime() - (period - 1) * DAY_MS),
       ...(chosen && { repositoryId: chosen.id }),
     };
-    const leads = await insight.leadTimes(filter);
-    const totals = await insight.totals({ ...filter, kinds: SHOWN_FIGURES });
+    const key = JSON.stringify([visible.ids, chosen?.id, period]);
+    const { leads, totals } = await figures.get(key, async () => ({
+      leads: await insight.leadTimes(filter),
+      totals: await insight.totals({ ...filter, kinds: SHOWN_FIGURES }),
+    }));
     const of = (what: (typeof SHOWN_FIGURES)[number]) => totals.filter((row) => row.what === what);
     const byName = (what: (typeof SHOWN_FIGURES)[number]) =>
       of(what)

@@ -1,26 +1,46 @@
 import { Hono } from 'hono';
 import { inOrder, REPORT_ORDERS, type RepositoryReport, totalsOf } from '../../../domain/run/report.ts';
-import { readReport } from '../../../engine/runs/read-report.ts';
+import { type ReportSources, readReport } from '../../../engine/runs/read-report.ts';
 import { PERIODS } from '../../../messages/studio/insight.ts';
 import { reportPage } from '../../../messages/studio/report.ts';
+import type { Insight } from '../../../ports/insight.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
+import { remembered } from '../remembered.ts';
 
 const DAY_MS = 86_400_000;
 /** How many repositories are on a page. */
 const PAGE = 100;
 const MAX_TEXT = 100;
 
+/**
+ * What is read counts for a minute, because a busy period has many rows, and people sort and search in it. Few are kept: those of 500
+ * repositories can take 15 MB.
+ */
+const READ = { forMs: 60_000, failedForMs: 0, most: 4 };
+
 /** How each repository fares. */
 export function reportPages(parts: StudioParts): Hono<Env> {
   const { storage, clock, githubUrl } = parts;
   const pages = new Hono<Env>();
+  const figures = remembered<string, Awaited<ReturnType<Insight['ofRepositories']>>>(clock, READ);
 
   pages.get('/report', async (context) => {
     const now = clock.now();
+    const { repositoryStates, insight } = storage.read;
     const period = PERIODS.find((days) => String(days) === context.req.query('days')) ?? 30;
     const order = REPORT_ORDERS.find((one) => one === context.req.query('order')) ?? 'attention';
     const text = (context.req.query('text') ?? '').slice(0, MAX_TEXT).trim();
-    const { reports: all, figures } = await readReport(storage.read, {
+    const read: ReportSources = {
+      repositoryStates,
+      insight: {
+        waitingIn: insight.waitingIn,
+        ofRepositories: (filter) =>
+          figures.get(JSON.stringify([filter.visible.ids, filter.ids, period]), () =>
+            insight.ofRepositories(filter),
+          ),
+      },
+    };
+    const { reports: all, figures: counted } = await readReport(read, {
       visible: context.get('visible'),
       since: new Date(now.getTime() - (period - 1) * DAY_MS),
     });
@@ -39,7 +59,7 @@ export function reportPages(parts: StudioParts): Hono<Env> {
       owner,
       owners,
       text,
-      totals: totalsOf(chosen, figures),
+      totals: totalsOf(chosen, counted),
       reports: inOrder(chosen, order).slice((number - 1) * PAGE, number * PAGE),
       number,
       isLast: number * PAGE >= chosen.length,

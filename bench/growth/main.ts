@@ -189,10 +189,18 @@ async function workOf(app: Grown): Promise<Work[]> {
     };
   app.reader = await openStorage(databaseUrl, { clock: harness.clock });
   const studio = studioOn(app.reader, harness);
-  const page = (path: string) => async () => {
-    const { status, html } = await studio(path);
-    if (status !== 200) throw new Error(`${path}: ${status} ${html.slice(0, 500)}`);
-  };
+  const page =
+    (path: string, open = studio) =>
+    async () => {
+      const { status, html } = await open(path);
+      if (status !== 200) throw new Error(`${path}: ${status} ${html.slice(0, 500)}`);
+    };
+  // For this one, a minute passes between two requests, so nothing that it remembers counts any more.
+  let minutes = 0;
+  const forgetful = studioOn(app.reader, {
+    config: harness.config,
+    clock: { now: () => new Date(harness.clock.now().getTime() + minutes++ * 60_000) },
+  });
   const scrape = async () => {
     const answer = await fetch(`${harness.app.metricsUrl ?? harness.app.url}/metrics`);
     if (!answer.ok) throw new Error(`/metrics: ${answer.status}`);
@@ -228,6 +236,9 @@ async function workOf(app: Grown): Promise<Work[]> {
     ['countersign run why <archived>', CALLS, command('run', 'why', old)],
     ['countersign delivery list', CALLS, command('delivery', 'list')],
     ...Object.entries(paths).map(([what, path]): Work => [`Studio ${what}`, CALLS, page(path)]),
+    ...['/insight', '/report'].map(
+      (path): Work => [`Studio ${path}, the first in a minute`, CALLS, page(path, forgetful)],
+    ),
     ['/metrics', CALLS, scrape],
   ];
 }

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { openBlobs } from '../../src/composition/blobs.ts';
 import { chainTools } from '../../src/composition/chain-tools.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Env } from '../../src/entrypoints/studio/frame.ts';
 import { createStudio } from '../../src/entrypoints/studio/studio.ts';
@@ -20,7 +21,7 @@ export interface StudioOptions {
 /** Studio on an open database, for somebody who is signed in already. */
 export function studioOn(
   storage: Storage,
-  { config, clock }: Pick<Harness, 'config' | 'clock'>,
+  { config, clock }: Pick<Harness, 'config'> & { clock: Clock },
   { viewer = { kind: 'machine' }, visible = Visible.everything(), health }: StudioOptions = {},
 ) {
   const studio = createStudio({

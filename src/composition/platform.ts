@@ -79,6 +79,7 @@ export async function openPlatform(
   const storage = overrides.storage?.(realStorage) ?? realStorage;
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const metrics = createMetrics();
+  if (share) metrics.leasesOf(share);
   const tracer = config.tracing && (await openTracer(config.tracing, { clock, timers, log, metrics }));
   const writeLimiter = createWriteLimiter();
   const watching = {

@@ -11,6 +11,8 @@ export interface WorkShare {
   readonly clock: Clock;
   /** Whether this process has the lease of the installation, or of the app's own work. It may have more leases than it knows of. */
   has(installationId: number | null): boolean;
+  /** How many installations this process has the lease of, and whether it has that of the app's own work. */
+  leases(): { installations: number; ownWork: boolean };
   /**
    * Calls back when this process has got installations, and what it remembers of them is out of date. Processes that held jobs of them
    * have ended, or hold none. Listeners are called in the order in which they were added.

@@ -135,13 +135,15 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     fleet.until('the process to work', () => app.log.find(saying(WORKS_NOW)));
 
   test('divide the installations between them, each of which is worked on by one', async () => {
-    const first = await fleet.add();
+    const token = 'a-token-only-for-tests';
+    const first = await fleet.add({ METRICS_TOKEN: token });
     await works(first);
     const repositories = ['octo', 'hexa', 'tri'].map(addRepository);
     const pulls: Actors[] = [];
     for (const repo of repositories) pulls.push(await open(repo, 'one', 'countersigned'));
     await settled(pulls);
-    await works(await fleet.add());
+    const second = await fleet.add({ METRICS_TOKEN: token });
+    await works(second);
     // By chance, the second may get none of the first three.
     for (let n = 0; new Set((await leases()).values()).size < 2; n++) {
       const pull = await open(addRepository(`more-${n}`), 'one', 'countersigned');
@@ -152,6 +154,16 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     await settled(pulls);
     const had = (app: AppProcess) => app.log.some(saying('this process now does the work of installation'));
     expect(fleet.running.map(had)).toEqual([true, true]);
+    const shown = async ({ url }: { url: string }) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const text = await (await fetch(new URL('/metrics', url), { headers })).text();
+      return Number(/^countersign_leases\{of="installations"\} (\d+)$/m.exec(text)?.[1]);
+    };
+    await fleet.until('the metrics to show the leases', async () => {
+      const holders = [...(await leases())].filter(([id]) => id > 0).map(([, pid]) => pid);
+      const counts = [first, second].map(({ pid }) => holders.filter((holder) => holder === pid).length);
+      return String(await Promise.all([first, second].map(shown))) === String(counts) || undefined;
+    });
     expect(github.merges).toHaveLength(pulls.length);
   });
 

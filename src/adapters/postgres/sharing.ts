@@ -103,6 +103,11 @@ export class Sharing implements WorkShare {
     return this.#own.has(installationId ?? OWN_WORK);
   }
 
+  leases(): { installations: number; ownWork: boolean } {
+    const ownWork = this.#own.has(OWN_WORK);
+    return { installations: this.#own.size - (ownWork ? 1 : 0), ownWork };
+  }
+
   onGained(listener: (installations: readonly number[]) => void): void {
     this.#listeners.push(listener);
   }

@@ -13,6 +13,7 @@ import {
 import type { JobKind } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
+import type { WorkShare } from '../../ports/work-share.ts';
 
 /** The sources of the gauges, read at every scrape. */
 interface MetricsSources {
@@ -40,6 +41,8 @@ export interface Metrics {
   heldBack(urgency: Urgency): void;
   /** Of traces, how many spans were sent or given up. */
   spans(result: 'sent' | 'dropped', count: number): void;
+  /** What this process has of the work that it divides with others. */
+  leasesOf(share: Pick<WorkShare, 'leases'>): void;
   /** Whether the operator allows merges. */
   merging(isOn: boolean): void;
   /** Updates the gauges. Never rejects: while the database fails, the other gauges are especially useful. */
@@ -120,6 +123,8 @@ export function createMetrics(): Metrics {
   const free = gauge('disk_free_bytes', 'What the app can still write to a disk.', ['of']);
   const size = gauge('disk_size_bytes', 'The size of that disk.', ['of']);
 
+  const leases = gauge('leases', 'What this process works for, where several divide the work.', ['of']);
+
   const newer = gauge('skill_updates', 'Installed skills of which an index has a newer version.');
   const failing = gauge('skill_indexes_failing', 'Indexes of skills that could not be checked last time.');
 
@@ -178,6 +183,8 @@ export function createMetrics(): Metrics {
     }
   }
 
+  let collectShare = () => {};
+
   function collectDisks({ disks, log }: MetricsSources): void {
     for (const one of [free, size]) one.reset();
     try {
@@ -200,10 +207,18 @@ export function createMetrics(): Metrics {
     },
     heldBack: (urgency) => heldBack.inc({ urgency }),
     spans: (result, count) => spans.inc({ result }, count),
+    leasesOf(share) {
+      collectShare = () => {
+        const { installations, ownWork } = share.leases();
+        leases.set({ of: 'installations' }, installations);
+        leases.set({ of: 'app' }, ownWork ? 1 : 0);
+      };
+    },
     merging: (isOn) => merging.set(isOn ? 1 : 0),
     async collect(sources) {
       collectGitHub(sources);
       collectSlots(sources.slots());
+      collectShare();
       collectDisks(sources);
       try {
         await collectDatabase(sources);

@@ -5,6 +5,7 @@ import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { servingOf } from '../../../src/adapters/postgres/serving.ts';
 import { systemTimers } from '../../../src/core/clock.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import type { WorkShare } from '../../../src/ports/work-share.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at } from '../../support/rows.ts';
 
@@ -21,6 +22,7 @@ interface Process {
   storage: Storage;
   /** Those that it knows to be its own, of 0 to 40. */
   own(): number[];
+  leases: WorkShare['leases'];
   isLost(): boolean;
   /** How many timers it has begun. */
   timers(): number;
@@ -73,6 +75,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
       id: share.worker,
       storage,
       own: () => [0, ...INSTALLATIONS, ...MORE].filter((id) => share.has(id)),
+      leases: () => share.leases(),
       isLost: () => isLost,
       timers: () => timers,
       now: () => share.clock.now(),
@@ -123,6 +126,10 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     const claimed = [await claim(first), await claim(second)];
     expect(claimed).toEqual([first.own(), second.own()]);
     expect(claimed.flat()).toHaveLength(1 + INSTALLATIONS.length);
+    for (const one of [first, second]) {
+      const ownWork = one.own().includes(0);
+      expect(one.leases()).toEqual({ installations: one.own().length - (ownWork ? 1 : 0), ownWork });
+    }
   });
 
   it('make jobs of the deliveries of their own installations only, also of new ones', async () => {

@@ -304,7 +304,11 @@ test('steps that run chains of such steps begin at most a hundred runs, and say 
   await scene.open();
   await scene.advance(120_000);
   expect([(await scene.runs('inner')).length, (await scene.runs('last')).length]).toEqual([100, 0]);
-  expect((await loaded(scene, 'inner')).invocations[0]?.reason?.summary).toContain(
-    'last does not begin: with the chains that run it, it could begin more than 100 times',
+  // Whichever of the two steps is first; the other one says that this one failed before it.
+  const { invocations } = await loaded(scene, 'inner');
+  expect(invocations.map(({ reason }) => reason?.summary)).toContainEqual(
+    expect.stringContaining(
+      'last does not begin: with the chains that run it, it could begin more than 100 times',
+    ),
   );
 });

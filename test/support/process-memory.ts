@@ -1,15 +1,28 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-/** A process and all its descendants. Any thread may have started them. */
+/** A process and all its descendants, but for those that end meanwhile. Any thread may have started them. */
 export function processesOf(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  const children = whileThere(() => readdirSync(`/proc/${pid}/task`), []).flatMap((thread) =>
+    whileThere(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'), '')
+      .split(' ')
+      .filter(Boolean),
   );
   return [pid, ...children.flatMap((child) => processesOf(Number(child)))];
 }
 
-/** With a NUL after each argument. */
-export const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+/** With a NUL after each argument; empty if the process has ended. */
+export const commandOf = (pid: number) => whileThere(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '');
+
+/** Processes can end between two looks at them. */
+function whileThere<T>(look: () => T, otherwise: T): T {
+  try {
+    return look();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return otherwise;
+    throw error;
+  }
+}
 
 /** How often each text is in the memory that a process can write to, in the encodings of its strings. */
 export function findInProcess(pid: number, texts: readonly string[]): number[] {

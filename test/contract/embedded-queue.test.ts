@@ -17,10 +17,11 @@ import { queueContract } from './queue.contract.ts';
 import { queueHoldingContract } from './queue-holding.contract.ts';
 import { rawJob } from './raw-job.ts';
 
-describe('the embedded queue', () => {
-  queueContract(sqliteTestDatabase, createEmbeddedQueue);
-  queueHoldingContract(sqliteTestDatabase, createEmbeddedQueue);
+// Apart from each other, because each makes a database for every test in its place.
+describe('the embedded queue', () => queueContract(sqliteTestDatabase, createEmbeddedQueue));
+describe('the embedded queue', () => queueHoldingContract(sqliteTestDatabase, createEmbeddedQueue));
 
+describe('the embedded queue', () => {
   const folder = temporaryFolders();
 
   it('takes over at once from a process that was killed', { tags: 'slow' }, async () => {

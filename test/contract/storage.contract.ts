@@ -14,19 +14,24 @@ import { skillTracesContract } from './skill-traces.contract.ts';
 import { skillsContract } from './skills.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
 
+const PARTS = [
+  transactionsContract,
+  deliveriesContract,
+  runsContract,
+  artifactSearchContract,
+  effectsContract,
+  recoveryContract,
+  modelCallsContract,
+  skillsContract,
+  skillTracesContract,
+  sessionLogsContract,
+  repositoryStatesContract,
+  auditContract,
+];
+
 /** What every storage adapter does, whatever its database is. */
 export function storageContract(open: OpenDatabase): void {
-  transactionsContract(open);
-  deliveriesContract(open);
-  runsContract(open);
-  artifactSearchContract(open);
-  effectsContract(open);
-  recoveryContract(open);
-  modelCallsContract(open);
-  skillsContract(open);
-  skillTracesContract(open);
-  sessionLogsContract(open);
-  repositoryStatesContract(open);
-  auditContract(open);
+  // A block for each, because each opens a database for every test in its block.
+  for (const part of PARTS) describe('storage', () => part(open));
   describe('jobs', () => jobsContract(open));
 }

@@ -21,7 +21,7 @@ const workflowSchema = z.object({
     z.object({
       name: z.string(),
       'timeout-minutes': z.number(),
-      strategy: z.object({ matrix: z.object({ node: z.array(z.number()) }) }).optional(),
+      strategy: z.object({ matrix: z.record(z.string(), z.array(z.number())) }).optional(),
       steps: z.array(z.object({ uses: z.string().optional(), run: z.string().optional() })),
     }),
   ),
@@ -82,7 +82,11 @@ describe('the repository’s own configuration of Countersign', () => {
       .object({ ci: z.object({ required: z.array(z.string()) }) })
       .parse(yaml('.github/countersign.yml'));
     const names = jobsOf('.github/workflows/ci.yml').flatMap(({ name, strategy }) =>
-      (strategy?.matrix.node ?? ['']).map((node) => name.replace(/\$\{\{ matrix\.node \}\}/, String(node))),
+      Object.entries(strategy?.matrix ?? {}).reduce(
+        (some, [key, values]) =>
+          some.flatMap((one) => values.map((value) => one.replace(`\${{ matrix.${key} }}`, String(value)))),
+        [name],
+      ),
     );
     expect(ci.required.sort()).toEqual(names.sort());
   });
@@ -130,13 +134,25 @@ describe('the workflows', () => {
   });
 
   it('test what .ci/run tests', () => {
-    const commands = stepsOf('.github/workflows/ci.yml').flatMap(({ run }) => run ?? []);
-    const steps = [...text('.ci/run').matchAll(/^step (.+)$/gm)].map(([, command]) => command);
+    // One runs a share of the slow tests, and the other all shares, each in a job of its own.
+    const whole = (command: string) => command.replace(/(?<=^npm run test:slow) .+/, '');
+    const commands = stepsOf('.github/workflows/ci.yml').flatMap(({ run }) => (run ? whole(run) : []));
+    const steps = [...text('.ci/run').matchAll(/^step (.+)$/gm)].map(([, command = '']) => whole(command));
     // Installation and tests in one command are two steps of the workflow.
     expect(steps.flatMap((step) => (step === 'npm cit' ? ['npm ci', 'npm test'] : [step]))).toEqual(
       expect.arrayContaining(commands.filter((command) => command.startsWith('npm'))),
     );
     expect(commands).toEqual(expect.arrayContaining(steps.filter((step) => step !== 'npm cit')));
+  });
+
+  it('run every share of the slow tests', () => {
+    const [slow] = jobsOf('.github/workflows/ci.yml').filter(({ strategy }) => strategy?.matrix.share);
+    const shares = slow?.strategy?.matrix.share ?? [];
+    expect(shares).toEqual(shares.map((_, index) => index + 1));
+    expect(slow?.steps.at(-1)?.run).toBe(
+      `npm run test:slow -- --shares=${shares.length} --share=\${{ matrix.share }}`,
+    );
+    expect(slow?.name).toContain(` of ${shares.length},`);
   });
 });
 

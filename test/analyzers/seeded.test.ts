@@ -1,3 +1,4 @@
+// @module-tag slow
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { expect, test } from 'vitest';
 import { verdictOf } from '../../src/analyzers/verdict.ts';
@@ -32,9 +33,7 @@ jobs:
           echo "\${{ github.event.issue.title }}"
 `;
 
-test('the review requests changes for a committed key, an SQL injection, a shell injection and a swallowed error', {
-  tags: 'slow',
-}, async () => {
+test('the review requests changes for a committed key, an SQL injection, a shell injection and a swallowed error', async () => {
   const report = await review([
     modified('src/orders.ts', orders, [4, 11]),
     added('config/deploy.env', `# deploy\nDEPLOY_TOKEN=${token}\n`),
@@ -64,14 +63,12 @@ test('the review requests changes for a committed key, an SQL injection, a shell
     expect(description && suggestion).toMatch(/\.$/);
 });
 
-test('the review ignores the same errors on lines that the pull request did not touch', {
-  tags: 'slow',
-}, async () => {
+test('the review ignores the same errors on lines that the pull request did not touch', async () => {
   const report = await review([modified('src/orders.ts', orders, [5])]);
   expect(verdictOf(report, at)).toMatchObject({ verdict: 'APPROVE', passed: true, findings: [] });
 });
 
-test('the review approves a clean change', { tags: 'slow' }, async () => {
+test('the review approves a clean change', async () => {
   const report = await review([added('src/add.ts', 'export const add = (a: number, b: number) => a + b;\n')]);
   expect(verdictOf(report, at)).toMatchObject({
     verdict: 'APPROVE',
@@ -80,7 +77,7 @@ test('the review approves a clean change', { tags: 'slow' }, async () => {
   });
 });
 
-test('the review gives the same findings twice for the same change', { tags: 'slow' }, async () => {
+test('the review gives the same findings twice for the same change', async () => {
   const files = [modified('src/orders.ts', orders, [4, 11]), added('.github/workflows/greet.yml', workflow)];
   expect((await review(files)).findings).toEqual((await review([...files].reverse())).findings);
 });

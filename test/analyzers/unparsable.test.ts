@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, modified, placesOf, review } from './support.ts';

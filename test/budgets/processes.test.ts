@@ -1,3 +1,4 @@
+// @module-tag slow
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
@@ -28,9 +29,7 @@ test('a review starts one process, however many analyzers it needs', async () =>
   expect(started).toBe(1);
 });
 
-test('reviews one after another start one process each, and two more for the first', {
-  tags: 'slow',
-}, async () => {
+test('reviews one after another start one process each, and two more for the first', async () => {
   const started: number[] = [];
   const count = (message: unknown) =>
     void started.push((message as { process: { pid: number } }).process.pid);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, onTestFinished, test } from 'vitest';
 import { open, start } from '../scenario/support.ts';
 import { REPO } from '../support/harness.ts';
@@ -59,9 +60,7 @@ async function workBeside(chains: number) {
   return { read, unheard, heard, opened, runs: runs.map(({ chain }) => chain) };
 }
 
-test('What a delivery costs beside 10,000 stored chains depends on those that wait for its event', {
-  tags: 'slow',
-}, async () => {
+test('What a delivery costs beside 10,000 stored chains depends on those that wait for its event', async () => {
   const few = await workBeside(10);
   const many = await workBeside(10_000);
   if (process.env.COUNTERSIGN_FIGURES) console.log(JSON.stringify({ few, many }, null, 1));

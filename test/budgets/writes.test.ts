@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import { approvals, CI_AND_MERGE, MERGE_ONLY, start } from '../scenario/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -34,9 +35,7 @@ async function openAll({ github }: Harness, names: readonly string[], isTested =
 }
 
 describe('in one installation, within GitHub’s limits', () => {
-  test('60 of the pull requests that are countersigned at once are merged in each minute, and reported afterwards', {
-    tags: 'slow',
-  }, async () => {
+  test('60 of the pull requests that are countersigned at once are merged in each minute, and reported afterwards', async () => {
     const harness = await start({ chain: MERGE_ONLY, secondaryLimits: { mergesAreContent: true } });
     const { github } = harness;
     const names = Array.from({ length: LONG ? 200 : 62 }, (_, index) => String(index));
@@ -62,9 +61,7 @@ describe('in one installation, within GitHub’s limits', () => {
   });
 
   // The short form has the pace of 300 an hour, and compares what each takes with the limits of an hour.
-  test('300 pull requests an hour are opened, tested, asked about, countersigned and merged', {
-    tags: 'slow',
-  }, async () => {
+  test('300 pull requests an hour are opened, tested, asked about, countersigned and merged', async () => {
     const harness = await start({ chain: CI_AND_MERGE, secondaryLimits: { mergesAreContent: false } });
     const { github } = harness;
     const before = github.requests.length;

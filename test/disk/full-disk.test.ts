@@ -1,3 +1,4 @@
+// @module-tag slow
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
@@ -83,9 +84,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     expectWhole(harness);
   });
 
-  it('does everything once when the disk fills up while GitHub executes a write', {
-    tags: 'slow',
-  }, async () => {
+  it('does everything once when the disk fills up while GitHub executes a write', async () => {
     const { harness, lines } = await startOnDisk();
     const { github } = harness;
     const left = new Set(TOLD);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LOCK_WAIT_MS } from '../../src/adapters/sqlite/lock-wait.ts';
@@ -76,9 +77,7 @@ async function probe({ app }: Harness, path: '/healthz' | '/readyz') {
 
 const LOCKED = { status: 503, body: { error: 'Not ready: database (locked by another process).' } };
 
-it('the event loop runs while another process holds the lock, and the waiting webhook is accepted afterwards', {
-  tags: 'slow',
-}, async () => {
+it('the event loop runs while another process holds the lock, and the waiting webhook is accepted afterwards', async () => {
   const { harness, lock, free } = await startBesideAnother();
   const { number } = await open(harness);
   await lock();
@@ -96,9 +95,7 @@ it('the event loop runs while another process holds the lock, and the waiting we
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-it('webhooks that waited for two lock timeouts are refused, and accepted once the lock is gone', {
-  tags: 'slow',
-}, async () => {
+it('webhooks that waited for two lock timeouts are refused, and accepted once the lock is gone', async () => {
   const { harness, lines, lock, free, pass } = await startBesideAnother();
   const { number } = await open(harness);
   await lock();

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { createTools } from '../../src/cli-tools.ts';
 import { runCli } from '../../src/entrypoints/cli/command-line.ts';
@@ -50,9 +51,7 @@ async function answered(scene: Scene, content: 'rocket' | '-1') {
   return opened;
 }
 
-test('a countersigned merge is exported with its people, method, head, base and governing commit', {
-  tags: 'slow',
-}, async () => {
+test('a countersigned merge is exported with its people, method, head, base and governing commit', async () => {
   const scene = await start(SHIP);
   const { number, headSha } = await answered(scene, 'rocket');
   const lines = await exported(scene);
@@ -82,7 +81,7 @@ test('a countersigned merge is exported with its people, method, head, base and 
   expect(lines[5]).toMatchObject({ ...about, status: 'completed', reason: 'run.completed' });
 });
 
-test('a rejection is exported with the person and the head', { tags: 'slow' }, async () => {
+test('a rejection is exported with the person and the head', async () => {
   const scene = await start(SHIP);
   const { headSha } = await answered(scene, '-1');
   const lines = await exported(scene);
@@ -93,9 +92,7 @@ test('a rejection is exported with the person and the head', { tags: 'slow' }, a
   });
 });
 
-test('commands that change something are exported with their authors, and refused ones are not', {
-  tags: 'slow',
-}, async () => {
+test('commands that change something are exported with their authors, and refused ones are not', async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'otto', '/countersign cancel');
   await scene.say(number, 'mia', '/countersign status');
@@ -108,9 +105,7 @@ test('commands that change something are exported with their authors, and refuse
   ]);
 });
 
-test('a merge that the app did not make is exported once, even if no run was under way', {
-  tags: 'slow',
-}, async () => {
+test('a merge that the app did not make is exported once, even if no run was under way', async () => {
   const scene = await start(only({ note: NOTE }));
   const { number, headSha } = await scene.open();
   await scene.github.mergePullRequest(REPO, number, 'max');
@@ -120,9 +115,7 @@ test('a merge that the app did not make is exported once, even if no run was und
   expect(merges).toMatchObject([{ kind: 'merge.made_elsewhere', pull_request: number, head_sha: headSha }]);
 });
 
-test('a push that changes a chain is exported with its author, and the next run under it as a change', {
-  tags: 'slow',
-}, async () => {
+test('a push that changes a chain is exported with its author, and the next run under it as a change', async () => {
   const scene = await start(SHIP);
   await scene.open();
   const pushed = await scene.github.push({
@@ -141,9 +134,7 @@ test('a push that changes a chain is exported with its author, and the next run 
   ]);
 });
 
-test('an export omits other repositories and everything before the given time', {
-  tags: 'slow',
-}, async () => {
+test('an export omits other repositories and everything before the given time', async () => {
   const scene = await start(SHIP);
   await scene.open();
   await scene.sleep(2 * 3_600_000);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { runShow } from '../../src/messages/cli/terminal.ts';
@@ -43,9 +44,7 @@ async function sessions({ app }: Harness, headSha: string): Promise<string[]> {
     });
 }
 
-test('a step whose skill throws keeps that cause, and its files are verified too', {
-  tags: 'slow',
-}, async () => {
+test('a step whose skill throws keeps that cause, and its files are verified too', async () => {
   const broken: StepHandler = {
     name: 'broken',
     capability: { name: 'broken', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
@@ -60,9 +59,7 @@ test('a step whose skill throws keeps that cause, and its files are verified too
   expect(await sessions(harness, headSha)).toContain('failed (step.failed.error): failed, missing report');
 });
 
-test('a step that ends well without a required artifact fails its run with its name, and nobody is asked', {
-  tags: 'slow',
-}, async () => {
+test('a step that ends well without a required artifact fails its run with its name, and nobody is asked', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -80,9 +77,7 @@ test('a step that ends well without a required artifact fails its run with its n
   ]);
 });
 
-test('the check run and run show list what was expected beside what was produced', {
-  tags: 'slow',
-}, async () => {
+test('the check run and run show list what was expected beside what was produced', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -116,7 +111,7 @@ test('the check run and run show list what was expected beside what was produced
   `);
 });
 
-test('a missing optional artifact only warns, also in the approval comment', { tags: 'slow' }, async () => {
+test('a missing optional artifact only warns, also in the approval comment', async () => {
   const harness = await start({ chain: chainAsking('{ id: report, path: report.json, required: false }') });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -129,7 +124,7 @@ test('a missing optional artifact only warns, also in the approval comment', { t
   expect(await sessions(harness, headSha)).toEqual(['completed (step.completed): warning, missing nothing']);
 });
 
-test('a chain’s entry replaces the skill’s', { tags: 'slow' }, async () => {
+test('a chain’s entry replaces the skill’s', async () => {
   const harness = await start({
     chain: chainAsking('{ id: ci-result, path: ci.json, required: false }'),
   });
@@ -141,7 +136,7 @@ test('a chain’s entry replaces the skill’s', { tags: 'slow' }, async () => {
   expect(summary).not.toContain('outcome ci_result');
 });
 
-test('every attempt of a step is checked against the contract separately', { tags: 'slow' }, async () => {
+test('every attempt of a step is checked against the contract separately', async () => {
   const harness = await start({ chain: chainAsking(REPORT, '    retry: { attempts: 2, backoff: 1s }\n') });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -150,7 +145,7 @@ test('every attempt of a step is checked against the contract separately', { tag
   expect(await sessions(harness, headSha)).toEqual([missed, missed]);
 });
 
-test('a step that times out keeps that cause, beside the verification', { tags: 'slow' }, async () => {
+test('a step that times out keeps that cause, beside the verification', async () => {
   const harness = await start({ chain: chainAsking(REPORT, '    timeout: 1m\n') });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -165,7 +160,7 @@ test('a step that times out keeps that cause, beside the verification', { tags: 
   ]);
 });
 
-test('a step that a newer push cancels is verified too', { tags: 'slow' }, async () => {
+test('a step that a newer push cancels is verified too', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -177,7 +172,7 @@ test('a step that a newer push cancels is verified too', { tags: 'slow' }, async
   ]);
 });
 
-test('a step that fails for its own reason keeps that reason', { tags: 'slow' }, async () => {
+test('a step that fails for its own reason keeps that reason', async () => {
   const harness = await start({ chain: chainAsking(REPORT), settings: 'ci: { wait: 1m }\n' });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -189,7 +184,7 @@ test('a step that fails for its own reason keeps that reason', { tags: 'slow' },
   ]);
 });
 
-test('a chain without a contract shows nothing about it', { tags: 'slow' }, async () => {
+test('a chain without a contract shows nothing about it', async () => {
   const chain = chainAsking('')
     .replace(/ {2}- id: ci[\s\S]*?(?= {2}- id: merge)/, '')
     .replace(/ {4}condition.*\n/, '');
@@ -200,7 +195,7 @@ test('a chain without a contract shows nothing about it', { tags: 'slow' }, asyn
   expect(approvalOf(harness, number).body).not.toContain('Artifacts');
 });
 
-test('why a step failed names its missing artifacts beside its own cause', { tags: 'slow' }, async () => {
+test('why a step failed names its missing artifacts beside its own cause', async () => {
   const harness = await start({ chain: chainAsking(REPORT), settings: 'ci: { wait: 1m }\n' });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -210,7 +205,7 @@ test('why a step failed names its missing artifacts beside its own cause', { tag
   expect(summary).toContain('expected artifact report: it is not there');
 });
 
-test('an invalid contract in the database keeps its session from starting', { tags: 'slow' }, async () => {
+test('an invalid contract in the database keeps its session from starting', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { withinEffortAsync } from '../support/effort.ts';
 import { REPO } from '../support/harness.ts';
@@ -20,9 +21,7 @@ const LONG = process.env.COUNTERSIGN_LONG === '1';
 const HARMFUL =
   'export function run(request: { query: { code: string } }) {\n  return eval(request.query.code);\n}\n';
 
-test('a cancel that arrives while GitHub is being read for the merge prevents the merge', {
-  tags: 'slow',
-}, async () => {
+test('a cancel that arrives while GitHub is being read for the merge prevents the merge', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -49,9 +48,7 @@ test('a cancel that arrives while GitHub is being read for the merge prevents th
   expect(run?.reason?.code).toBe('run.cancelled.by_person');
 });
 
-test('a step after the merge that needs an approval does not treat the merge as its approval', {
-  tags: 'slow',
-}, async () => {
+test('a step after the merge that needs an approval does not treat the merge as its approval', async () => {
   const harness = await start({
     chain: `${MERGE_ONLY}  - id: deploy
     action: gh-label
@@ -77,7 +74,7 @@ test.runIf(LONG)('a pull request opened during an outage of an hour gets its run
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('the files of another head are not reviewed for this one', { tags: 'slow' }, async () => {
+test('the files of another head are not reviewed for this one', async () => {
   const harness = await start();
   const { github, app, clock } = harness;
   let reads = 0;
@@ -105,9 +102,7 @@ test('the files of another head are not reviewed for this one', { tags: 'slow' }
   expect(ownChecks(harness, headSha).at(-1)).toMatchObject({ conclusion: 'failure' });
 });
 
-test('a rerun does not start a chain again whose filter the pull request no longer matches', {
-  tags: 'slow',
-}, async () => {
+test('a rerun does not start a chain again whose filter the pull request no longer matches', async () => {
   const harness = await start({
     chain: MERGE_ONLY.replace('draft: false', 'labels: [safe]'),
   });
@@ -125,9 +120,7 @@ test('a rerun does not start a chain again whose filter the pull request no long
   ]);
 });
 
-test('an app that rewrites the approval comment repeatedly gets at most five of them', {
-  tags: 'slow',
-}, async () => {
+test('an app that rewrites the approval comment repeatedly gets at most five of them', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   for (let edit = 0; edit < 8; edit++) {
@@ -139,7 +132,7 @@ test('an app that rewrites the approval comment repeatedly gets at most five of 
   expect(harness.github.merges).toEqual([]);
 });
 
-test('a commit message with 300 KB of incomplete trailers takes little work', { tags: 'slow' }, async () => {
+test('a commit message with 300 KB of incomplete trailers takes little work', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.github.push({

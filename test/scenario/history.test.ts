@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { isRunOver, isStepOver } from '../../src/domain/run/run.ts';
 import { type HistoryLine, historyLines } from '../../src/messages/cli/history.ts';
@@ -64,9 +65,7 @@ async function expectReasons({ app }: Harness): Promise<void> {
   for (const code of codes) expect(code).toMatch(/^(\S+) \1(\.|$)/);
 }
 
-test('a run’s history shows what happened, from its webhook to its merge, and who caused it', {
-  tags: 'slow',
-}, async () => {
+test('a run’s history shows what happened, from its webhook to its merge, and who caused it', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   // Otherwise the search for missed changes at every start would find the pull request as soon as its webhook arrives.
   await harness.settle();
@@ -98,9 +97,7 @@ test('a run’s history shows what happened, from its webhook to its merge, and 
   await expectReasons(harness);
 });
 
-test('a person is the actor of what they asked for, and a step that is run again ends the session under way', {
-  tags: 'slow',
-}, async () => {
+test('a person is the actor of what they asked for, and a step that is run again ends the session under way', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -128,7 +125,7 @@ test('a person is the actor of what they asked for, and a step that is run again
   await expectReasons(harness);
 });
 
-test('time is the actor when a deadline passes', { tags: 'slow' }, async () => {
+test('time is the actor when a deadline passes', async () => {
   const harness = await start({ chain: CI_IN_TIME });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -141,9 +138,7 @@ test('time is the actor when a deadline passes', { tags: 'slow' }, async () => {
   await expectReasons(harness);
 });
 
-test('a run whose settings changed is cancelled by the session that noticed, which ends once and for that reason', {
-  tags: 'slow',
-}, async () => {
+test('a run whose settings changed is cancelled by the session that noticed, which ends once and for that reason', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { users: [will] }\n' });
   await open(harness);
   const files = { '.github/countersign.yml': 'countersign: { permission: admin }\n' };
@@ -160,9 +155,7 @@ test('a run whose settings changed is cancelled by the session that noticed, whi
   await expectReasons(harness);
 });
 
-test('the app is the actor when a step is given up after GitHub failed repeatedly', {
-  tags: 'slow',
-}, async () => {
+test('the app is the actor when a step is given up after GitHub failed repeatedly', async () => {
   const harness = await start({ chain: CI_IN_TIME.replace(', timeout: 1m', '') });
   harness.github.fail(({ path }) => path.includes('/check-runs'), { status: 500 });
   await open(harness);

@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { createOctokitGitHub } from '../../src/adapters/octokit/octokit-github.ts';
@@ -54,9 +55,7 @@ async function twoWorkers() {
   };
 }
 
-test('a worker that GitHub refuses because another one merged does not undo that one’s record', {
-  tags: 'slow',
-}, async () => {
+test('a worker that GitHub refuses because another one merged does not undo that one’s record', async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const { github } = harness;
   const arrived = Promise.withResolvers<void>();
@@ -79,9 +78,7 @@ test('a worker that GitHub refuses because another one merged does not undo that
   });
 });
 
-test('of two steps that merge at the same time, the ledger names the one whose call merged', {
-  tags: 'slow',
-}, async () => {
+test('of two steps that merge at the same time, the ledger names the one whose call merged', async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const arrived = Promise.withResolvers<void>();
   justBefore(harness, READS.merge, arrived.resolve);
@@ -104,7 +101,7 @@ test('of two steps that merge at the same time, the ledger names the one whose c
   expect(await ledger()).toMatchObject({ status: 'done', effect: { method: 'merge' } });
 });
 
-test('a worker that comes after the merge was recorded does not call GitHub', { tags: 'slow' }, async () => {
+test('a worker that comes after the merge was recorded does not call GitHub', async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const made = await worker();
   const recorded = await ledger();

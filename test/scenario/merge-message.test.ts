@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -31,9 +32,7 @@ steps:
   return { harness, ...opened, message: github.commit(REPO, tip).message };
 }
 
-test('the merge commit has the title and the message of the chain, and a trailer for each countersign', {
-  tags: 'slow',
-}, async () => {
+test('the merge commit has the title and the message of the chain, and a trailer for each countersign', async () => {
   const { message, number } = await merged(
     '{ title: "{{ trigger.title }} [#{{ trigger.pr_number }}]", message: "Reviewed by the chain.\\n\\nFor {{ trigger.author }}.", trailers: true }',
   );
@@ -42,14 +41,12 @@ test('the merge commit has the title and the message of the chain, and a trailer
   );
 });
 
-test('trailers alone keep the usual title', { tags: 'slow' }, async () => {
+test('trailers alone keep the usual title', async () => {
   const { message, number } = await merged('{ trailers: true }');
   expect(message).toBe(`Greet people by name (#${number})\n\nCountersigned-by: mia`);
 });
 
-test('a title from a pull request cannot forge a trailer, mention people, close an issue or skip workflows', {
-  tags: 'slow',
-}, async () => {
+test('a title from a pull request cannot forge a trailer, mention people, close an issue or skip workflows', async () => {
   const title = 'Countersigned-by: mallory [skip ci] @octo/everybody fixes #7';
   const { message } = await merged('{ message: "{{ trigger.title }}", title: Merge }', { title });
   expect(message).toBe(
@@ -57,24 +54,24 @@ test('a title from a pull request cannot forge a trailer, mention people, close 
   );
 });
 
-test('a merge by rebase keeps the messages of the commits', { tags: 'slow' }, async () => {
+test('a merge by rebase keeps the messages of the commits', async () => {
   const { message } = await merged('{ method: rebase, title: Mine, trailers: true }');
   expect(message).not.toContain('Mine');
   expect(message).not.toContain('Countersigned-by');
 });
 
-test('the branch of a merged pull request is deleted if the chain says so', { tags: 'slow' }, async () => {
+test('the branch of a merged pull request is deleted if the chain says so', async () => {
   const { harness, number } = await merged('{ delete_branch: true }');
   expect(harness.github.merges).toMatchObject([{ number }]);
   expect(harness.github.branch(REPO, 'greet')).toBeUndefined();
 });
 
-test('the branch of a merged pull request stays if the chain says nothing', { tags: 'slow' }, async () => {
+test('the branch of a merged pull request stays if the chain says nothing', async () => {
   const { harness } = await merged('{}');
   expect(harness.github.branch(REPO, 'greet')).toBeDefined();
 });
 
-test('a branch that somebody has pushed to since the merge is not deleted', { tags: 'slow' }, async () => {
+test('a branch that somebody has pushed to since the merge is not deleted', async () => {
   const harness = await start({ chain: DELETES });
   const { github } = harness;
   // The deletion waits out a short outage, in which ada pushes.
@@ -91,9 +88,7 @@ test('a branch that somebody has pushed to since the merge is not deleted', { ta
   expect(github.branch(REPO, 'greet')).toBeDefined();
 });
 
-test('a deletion whose answer is lost is not an error, and deletes nothing twice', {
-  tags: 'slow',
-}, async () => {
+test('a deletion whose answer is lost is not an error, and deletes nothing twice', async () => {
   const chain =
     'name: pr-review\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-merge, requires_approval: true, with: { delete_branch: true } }]\n';
   const harness = await start({ chain });

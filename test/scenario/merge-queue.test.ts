@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
@@ -59,9 +60,7 @@ function groupOf({ github }: Harness, number: number): string {
   return groups.at(-1)?.head_sha ?? 'none';
 }
 
-test('with merge: { by: queue }, the app adds a countersigned pull request to the queue, and its group lands', {
-  tags: 'slow',
-}, async () => {
+test('with merge: { by: queue }, the app adds a countersigned pull request to the queue, and its group lands', async () => {
   const harness = await queued('queue');
   const { number, headSha } = await openBuilt(harness, 'one');
   expect(groupOf(harness, number)).toBe('none');
@@ -77,9 +76,7 @@ test('with merge: { by: queue }, the app adds a countersigned pull request to th
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('a step with method: queue adds its pull request to the queue only once it is countersigned', {
-  tags: 'slow',
-}, async () => {
+test('a step with method: queue adds its pull request to the queue only once it is countersigned', async () => {
   const harness = await namedByStep();
   const { number, headSha } = await openBuilt(harness, 'one');
   await harness.advance(A_RECHECK);
@@ -93,9 +90,7 @@ test('a step with method: queue adds its pull request to the queue only once it 
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('a step with method: queue leaves the merge to people if the settings do', {
-  tags: 'slow',
-}, async () => {
+test('a step with method: queue leaves the merge to people if the settings do', async () => {
   const harness = await namedByStep('merge: { by: people }\n');
   const { number, headSha } = await openBuilt(harness, 'one');
   await countersign(harness, number);
@@ -105,7 +100,7 @@ test('a step with method: queue leaves the merge to people if the settings do', 
   ]);
 });
 
-test('a pull request that the queue drops is reported at once', { tags: 'slow' }, async () => {
+test('a pull request that the queue drops is reported at once', async () => {
   const harness = await namedByStep();
   const { number, headSha } = await openBuilt(harness, 'one');
   // By now, the question is polled about once a minute.
@@ -120,9 +115,7 @@ test('a pull request that the queue drops is reported at once', { tags: 'slow' }
   );
 });
 
-test('a group fails if its pull request is not countersigned, however it came into the queue', {
-  tags: 'slow',
-}, async () => {
+test('a group fails if its pull request is not countersigned, however it came into the queue', async () => {
   const harness = await unguarded();
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -132,9 +125,7 @@ test('a group fails if its pull request is not countersigned, however it came in
   expect(gate(harness, group)).toBe('failure: #1: not merging: nobody has countersigned yet');
 });
 
-test('a group with a countersigned pull request behind one without a countersign fails', {
-  tags: 'slow',
-}, async () => {
+test('a group with a countersigned pull request behind one without a countersign fails', async () => {
   const harness = await unguarded();
   const { github } = harness;
   const first = await openBuilt(harness, 'one');
@@ -146,9 +137,7 @@ test('a group with a countersigned pull request behind one without a countersign
   expect(gate(harness, groupOf(harness, second.number))).toMatch(/^failure: #1: not merging: nobody has/);
 });
 
-test('a countersign that is withdrawn while the group is tested closes its gate', {
-  tags: 'slow',
-}, async () => {
+test('a countersign that is withdrawn while the group is tested closes its gate', async () => {
   const harness = await queued('people');
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -166,7 +155,7 @@ test('a countersign that is withdrawn while the group is tested closes its gate'
   expect(github.pullRequest(REPO, number).merged).toBe(false);
 });
 
-test('a pull request that the queue removes is not added again repeatedly', { tags: 'slow' }, async () => {
+test('a pull request that the queue removes is not added again repeatedly', async () => {
   const harness = await queued('queue');
   const { github } = harness;
   const { number, headSha } = await openBuilt(harness, 'one');
@@ -181,9 +170,7 @@ test('a pull request that the queue removes is not added again repeatedly', { ta
   expect(gate(harness, headSha)).toMatch(/^in_progress: Not merging: the merge queue took it out again/);
 });
 
-test('a pull request is removed from the queue when its countersign is withdrawn', {
-  tags: 'slow',
-}, async () => {
+test('a pull request is removed from the queue when its countersign is withdrawn', async () => {
   const harness = await queued('queue');
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -199,9 +186,7 @@ test('a pull request is removed from the queue when its countersign is withdrawn
   expect(gate(harness, group)).not.toMatch(/^success/);
 });
 
-test('the app that merges by itself says if a branch requires its merge queue', {
-  tags: 'slow',
-}, async () => {
+test('the app that merges by itself says if a branch requires its merge queue', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.addRuleset(REPO, { mergeQueue: {} });
@@ -212,9 +197,7 @@ test('the app that merges by itself says if a branch requires its merge queue', 
   ]);
 });
 
-test('a group does not fail because a pull request before it lands while the group is judged', {
-  tags: 'slow',
-}, async () => {
+test('a group does not fail because a pull request before it lands while the group is judged', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'merge: { by: queue }\n' });
   const { github } = harness;
   // The queue waits for the gate check only, so the first group lands while the second is judged.

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { REPO } from '../support/harness.ts';
@@ -6,9 +7,7 @@ import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes } from './support-scene.ts
 
 const start = scenes();
 
-test('why and status say what keeps every chain from running, as long as none has run', {
-  tags: 'slow',
-}, async () => {
+test('why and status say what keeps every chain from running, as long as none has run', async () => {
   const scene = await start(
     only({
       ship: CI_AND_MERGE.replace(
@@ -63,9 +62,7 @@ test('why and status say what keeps every chain from running, as long as none ha
   `);
 });
 
-test('why and status report errors in the settings, and once they are fixed, that the settings choose no chain', {
-  tags: 'slow',
-}, async () => {
+test('why and status report errors in the settings, and once they are fixed, that the settings choose no chain', async () => {
   const scene = await start({ [SETTINGS]: 'merge:\n  method: squish\n' });
   const { number } = await scene.open();
   const broken = await scene.say(number, 'otto', '/countersign why');
@@ -85,9 +82,7 @@ test('why and status report errors in the settings, and once they are fixed, tha
   `);
 });
 
-test('why and status say it above runs for an earlier state of the pull request, and not beside a run for its present state', {
-  tags: 'slow',
-}, async () => {
+test('why and status say it above runs for an earlier state of the pull request, and not beside a run for its present state', async () => {
   const forReady = CI_AND_MERGE.replace(
     '{ event: pr.opened }',
     '{ event: pr.opened, filter: { draft: false } }',

@@ -1,3 +1,4 @@
+// @module-tag slow
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { expect, test } from 'vitest';
 import { fake } from '../analyzers/support.ts';
@@ -55,9 +56,7 @@ jobs:
   'config/deploy.env': `# deploy\nDEPLOY_TOKEN=${fake('ghp_', 'wWPw5k4aXcaT4fNP0Uc', 'nZwJUVFk6LO0pINUx')}\n`,
 };
 
-test('1: a clean change is approved, passes CI, is shown to the maintainers and merged on a countersign', {
-  tags: 'slow',
-}, async () => {
+test('1: a clean change is approved, passes CI, is shown to the maintainers and merged on a countersign', async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -172,9 +171,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
   `);
 });
 
-test('2: a risky change gets its findings on their lines, and no reaction merges it', {
-  tags: 'slow',
-}, async () => {
+test('2: a risky change gets its findings on their lines, and no reaction merges it', async () => {
   const harness = await start({ files: { 'src/orders.ts': ORDERS } });
   const { github } = harness;
   const { number, headSha } = await open(harness, { title: 'Find one order', files: RISKY });
@@ -286,9 +283,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
   expect(github.pullRequest(REPO, number).state).toBe('open');
 });
 
-test('3: a push voids the earlier countersign, and the new head is merged on its own', {
-  tags: 'slow',
-}, async () => {
+test('3: a push voids the earlier countersign, and the new head is merged on its own', async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha: first } = await open(harness);
@@ -313,9 +308,7 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   expect(github.comments(REPO, number)).toHaveLength(2);
 });
 
-test('4: while CI is red nobody is asked, and once it is green the maintainers are asked', {
-  tags: 'slow',
-}, async () => {
+test('4: while CI is red nobody is asked, and once it is green the maintainers are asked', async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha } = await open(harness);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { countersignAt } from '../entrypoints/cli/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -32,9 +33,7 @@ function setOrganisation({ github }: Harness, text: string): Promise<string> {
   return github.push({ repo: ORGANISATION, branch: 'trunk', author: 'max', files: { [SETTINGS]: text } });
 }
 
-test('unreadable settings of an organisation block every merge until they are readable again', {
-  tags: 'slow',
-}, async () => {
+test('unreadable settings of an organisation block every merge until they are readable again', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number, headSha } = await open(harness);
@@ -48,9 +47,7 @@ test('unreadable settings of an organisation block every merge until they are re
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('nobody is asked while the settings of the organisation are unreadable, also after a restart', {
-  tags: 'slow',
-}, async () => {
+test('nobody is asked while the settings of the organisation are unreadable, also after a restart', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n' });
   const first = await open(harness);
@@ -73,9 +70,7 @@ test('nobody is asked while the settings of the organisation are unreadable, als
   ]);
 });
 
-test('an organisation whose settings an operator confirmed to be gone has none', {
-  tags: 'slow',
-}, async () => {
+test('an organisation whose settings an operator confirmed to be gone has none', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
@@ -88,9 +83,7 @@ test('an organisation whose settings an operator confirmed to be gone has none',
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('settings that the organisation itself deleted, in a readable repository, do not exist', {
-  tags: 'slow',
-}, async () => {
+test('settings that the organisation itself deleted, in a readable repository, do not exist', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n', 'README.md': 'Hello.\n' });
   const { number } = await open(harness);
@@ -105,9 +98,7 @@ test('settings that the organisation itself deleted, in a readable repository, d
   expect(harness.github.merges).toHaveLength(2);
 });
 
-test('settings of an organisation that GitHub refuses to show block a merge, although they were never seen', {
-  tags: 'slow',
-}, async () => {
+test('settings of an organisation that GitHub refuses to show block a merge, although they were never seen', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   const giveBack = takeOut(harness, 403);
@@ -119,9 +110,7 @@ test('settings of an organisation that GitHub refuses to show block a merge, alt
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a second countersign that the organisation starts to require applies to the next merge, not a minute later', {
-  tags: 'slow',
-}, async () => {
+test('a second countersign that the organisation starts to require applies to the next merge, not a minute later', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
@@ -135,7 +124,7 @@ test('a second countersign that the organisation starts to require applies to th
   expect(approvals(harness, number).map(hasExpired)[0]).toBe(true);
 });
 
-test('a push to the repository of the organisation wakes its open approvals', { tags: 'slow' }, async () => {
+test('a push to the repository of the organisation wakes its open approvals', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
@@ -144,9 +133,7 @@ test('a push to the repository of the organisation wakes its open approvals', { 
   expect(approvals(harness, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
 });
 
-test('a repository with laxer settings than its organisation’s minimum follows the minimum, and people see that', {
-  tags: 'slow',
-}, async () => {
+test('a repository with laxer settings than its organisation’s minimum follows the minimum, and people see that', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 1 }\n' });
   organisation(harness, { [SETTINGS]: 'minimum: { count: 2 }\n' });
   const { number, headSha } = await open(harness, { files: { [SETTINGS]: 'countersign:\n  count: 1\n' } });

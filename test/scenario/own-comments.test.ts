@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { approvalOf, approvals, countersign, headline, MERGE_ONLY, open, start } from './support.ts';
@@ -5,9 +6,7 @@ import { approvalOf, approvals, countersign, headline, MERGE_ONLY, open, start }
 const isComment = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/comments');
 
-test('if GitHub’s comments name no app, the app is asked once, and the answer counts', {
-  tags: 'slow',
-}, async () => {
+test('if GitHub’s comments name no app, the app is asked once, and the answer counts', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   harness.github.leaveAppsUnnamed();
   const { number } = await open(harness);
@@ -17,9 +16,7 @@ test('if GitHub’s comments name no app, the app is asked once, and the answer 
   expect(harness.github.merges).toMatchObject([{ number }]);
 });
 
-test('an approval comment whose answer was lost is found again if GitHub’s comments name no app', {
-  tags: 'slow',
-}, async () => {
+test('an approval comment whose answer was lost is found again if GitHub’s comments name no app', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.leaveAppsUnnamed();
@@ -31,9 +28,7 @@ test('an approval comment whose answer was lost is found again if GitHub’s com
   expect(github.merges).toMatchObject([{ number }]);
 });
 
-test('reactions to a copy of the approval comment by another bot do not count', {
-  tags: 'slow',
-}, async () => {
+test('reactions to a copy of the approval comment by another bot do not count', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.leaveAppsUnnamed();

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -28,9 +29,7 @@ test('a pull request to Countersign merges after every review, every job of CI a
   expect(harness.github.merges).toMatchObject([{ number, method: 'rebase' }]);
 });
 
-test('a pull request to Countersign that one review refuses shows why, and nobody is asked to countersign it', {
-  tags: 'slow',
-}, async () => {
+test('a pull request to Countersign that one review refuses shows why, and nobody is asked to countersign it', async () => {
   const harness = await start({ files: FILES });
   const { number, headSha } = await open(harness, {
     files: { 'migrations/sqlite/0100_drop.sql': 'DROP TABLE deliveries;\n' },

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
 import type { Run } from '../../src/domain/run/run.ts';
@@ -38,9 +39,7 @@ async function metric({ app }: Harness, name: string): Promise<number | undefine
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
 
-test('with an hour’s budget nearly spent, a countersign is merged at once, and a new pull request is read later', {
-  tags: 'slow',
-}, async () => {
+test('with an hour’s budget nearly spent, a countersign is merged at once, and a new pull request is read later', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const first = await open(harness);
@@ -88,7 +87,7 @@ test('work that waits for the new hour sends no requests meanwhile, and the metr
   expect(await metric(harness, 'countersign_github_held_back_total{urgency="run"}')).toBe(held);
 });
 
-test('why mentions a spent budget while it lasts, without a request', { tags: 'slow' }, async () => {
+test('why mentions a spent budget while it lasts, without a request', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -115,9 +114,7 @@ test('why mentions a spent budget while it lasts, without a request', { tags: 's
   expect(github.merges).toHaveLength(1);
 });
 
-test('a merge call that hits a limit merges on facts that are read after the limit, not on earlier ones', {
-  tags: 'slow',
-}, async () => {
+test('a merge call that hits a limit merges on facts that are read after the limit, not on earlier ones', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -136,7 +133,7 @@ test('a merge call that hits a limit merges on facts that are read after the lim
   expect(checkLines(harness, headSha)[0]).toMatch(/^in_progress: /);
 });
 
-test('a merge by hand while ours waits for a limit is not mistaken for ours', { tags: 'slow' }, async () => {
+test('a merge by hand while ours waits for a limit is not mistaken for ours', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

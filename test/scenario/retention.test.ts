@@ -1,3 +1,4 @@
+// @module-tag slow
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -60,9 +61,7 @@ async function bodies({ app }: Scene): Promise<number> {
   return whole.filter((delivery) => delivery !== undefined).length;
 }
 
-test('a finished run older than the retention is deleted with its files and bodies, and its audit lines are still exported', {
-  tags: 'slow',
-}, async () => {
+test('a finished run older than the retention is deleted with its files and bodies, and its audit lines are still exported', async () => {
   const here = await scene({ look: REVIEW });
   const { number } = await here.open();
   await here.github.mergePullRequest(REPO, number, 'max');
@@ -82,9 +81,7 @@ test('a finished run older than the retention is deleted with its files and bodi
   expect(await cli(here, 'audit', 'export')).toContain('"kind":"retention.pass"');
 });
 
-test('bodies are deleted before the runs that they started, and a delivery without a body cannot be replayed', {
-  tags: 'slow',
-}, async () => {
+test('bodies are deleted before the runs that they started, and a delivery without a body cannot be replayed', async () => {
   const here = await scene({ note: NOTE });
   await here.open();
   const [first] = await here.app.storage.read.deliveries.list({ limit: 1 });
@@ -95,9 +92,7 @@ test('bodies are deleted before the runs that they started, and a delivery witho
   expect(await cli(here, 'delivery', 'replay', first?.guid ?? '')).toContain('older than RETENTION');
 });
 
-test('a run with an open approval survives at any age, and is merged when it is countersigned', {
-  tags: 'slow',
-}, async () => {
+test('a run with an open approval survives at any age, and is merged when it is countersigned', async () => {
   const here = await scene({ ship: MERGE });
   const { number } = await here.open();
   await daysLater(here, 400);
@@ -109,9 +104,7 @@ test('a run with an open approval survives at any age, and is merged when it is 
   expect(here.github.merges).toHaveLength(1);
 });
 
-test('a rejection still applies to its head after the retention, when the pull request is reopened', {
-  tags: 'slow',
-}, async () => {
+test('a rejection still applies to its head after the retention, when the pull request is reopened', async () => {
   const here = await scene({ ship: MERGE });
   const { number } = await here.open();
   const question = () =>
@@ -126,9 +119,7 @@ test('a rejection still applies to its head after the retention, when the pull r
   expect(question()).toHaveLength(1);
 });
 
-test('a chain that a merge fired is not fired again when reconciliation finds the merge after its run was deleted', {
-  tags: 'slow',
-}, async () => {
+test('a chain that a merge fired is not fired again when reconciliation finds the merge after its run was deleted', async () => {
   const here = await scene({ after: AFTER });
   const { number } = await here.open();
   await here.github.mergePullRequest(REPO, number, 'max');
@@ -141,9 +132,7 @@ test('a chain that a merge fired is not fired again when reconciliation finds th
   expect(await here.runs('after')).toEqual([]);
 });
 
-test('blobs whose deletion failed have no rows, and are deleted when the store answers again', {
-  tags: 'slow',
-}, async () => {
+test('blobs whose deletion failed have no rows, and are deleted when the store answers again', async () => {
   let isDown = false;
   const failing = (real: Blobs): Blobs => ({
     ...bound(real),

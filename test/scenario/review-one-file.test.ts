@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { findingId } from '../../src/domain/outcome/fingerprint.ts';
@@ -98,9 +99,7 @@ describe('review of one file', () => {
     expect(notesOf(one)).toContain('Read again: src/a.go. What was found in the other files stays.');
   });
 
-  test('lets the run go on when nothing blocks any more, and the next push asks about changes only', {
-    tags: 'slow',
-  }, async () => {
+  test('lets the run go on when nothing blocks any more, and the next push asks about changes only', async () => {
     stub.answers(finds('first', 'second'), NOTHING);
     const one = await reviewed();
     await say(one, 'will', '/countersign review src/a.go');
@@ -113,7 +112,7 @@ describe('review of one file', () => {
     expect(promptOf(stub.asked[3])).not.toMatch(/\+ var (?:first|second)/);
   });
 
-  test('keeps the findings of the file, too, if the model does not answer', { tags: 'slow' }, async () => {
+  test('keeps the findings of the file, too, if the model does not answer', async () => {
     stub.answers(finds('first', 'second'), { status: 400 });
     const one = await reviewed();
     await say(one, 'will', '/countersign review src/a.go');
@@ -121,7 +120,7 @@ describe('review of one file', () => {
     expect(line(one)).toBe('failure: Changes requested: 2 critical');
   });
 
-  test('has an accepted finding of another file stay accepted', { tags: 'slow' }, async () => {
+  test('has an accepted finding of another file stay accepted', async () => {
     stub.answers(finds('first', 'second'), NOTHING);
     const one = await reviewed();
     const other = (await findingsOf(one)).find(({ file }) => file === 'src/b.go');
@@ -132,9 +131,7 @@ describe('review of one file', () => {
     expect(await found(one)).toEqual([]);
   });
 
-  test('reads everything, and says so, if the review of this commit is not there any more', {
-    tags: 'slow',
-  }, async () => {
+  test('reads everything, and says so, if the review of this commit is not there any more', async () => {
     stub.answers(finds('first', 'second'), NOTHING);
     const one = await reviewed({ storage: withoutArtifacts });
     await say(one, 'will', '/countersign review src/a.go');
@@ -144,14 +141,14 @@ describe('review of one file', () => {
     );
   });
 
-  test('needs no model', { tags: 'slow' }, async () => {
+  test('needs no model', async () => {
     const one = await reviewed({ chain: WITHOUT_MODEL });
     await say(one, 'will', '/countersign review src/a.go');
     expect(notesOf(one)).toContain('Read again: src/a.go. What was found in the other files stays.');
     expect(line(one)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('is followed by a review of all files when somebody asks for that', { tags: 'slow' }, async () => {
+  test('is followed by a review of all files when somebody asks for that', async () => {
     stub.answers(finds('first', 'second'), NOTHING, NOTHING);
     const one = await reviewed();
     await say(one, 'will', '/countersign review src/a.go\n/countersign review');
@@ -167,13 +164,13 @@ describe('review of one file', () => {
       /adds or changes no file `src\/aa\.go`; did you mean `src\/a\.go`\?/,
     ],
     ['by somebody who can only read', 'otto', 'src/a.go', /is for people with write access or the author/],
-  ])('%s is refused with the reason', { tags: 'slow' }, async (_, login, path, reply) => {
+  ])('%s is refused with the reason', async (_, login, path, reply) => {
     const one = await reviewed({ chain: WITHOUT_MODEL });
     expect(await say(one, login, `/countersign review ${path}`)).toMatch(reply);
     expect(await one.harness.app.storage.read.runs.sessionsOf((await runOf(one)) ?? '')).toHaveLength(2);
   });
 
-  test('is refused while no review of this commit has ended', { tags: 'slow' }, async () => {
+  test('is refused while no review of this commit has ended', async () => {
     const one = await reviewed({ chain: WITHOUT_MODEL });
     await say(one, 'will', '/countersign cancel');
     expect(await say(one, 'will', '/countersign review src/a.go')).toMatch(

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { syncSkills } from '../../src/skills/catalogue/sync/sync.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../src/skills/runtime/handler.ts';
@@ -40,9 +41,7 @@ const sync = ({ app, clock }: Scene, version: string, prompt: string) =>
     { force: false, prune: false, signal: new AbortController().signal },
   );
 
-test('an index’s skill is available to chains from their next event, and its next version replaces it, also without the index', {
-  tags: 'slow',
-}, async () => {
+test('an index’s skill is available to chains from their next event, and its next version replaces it, also without the index', async () => {
   const scene = await startScene(only({ flow: FLOW }), { artifactHandlers: [echo] });
   const before = await scene.open();
   expect(scene.verdicts(before.headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
@@ -58,9 +57,7 @@ test('an index’s skill is available to chains from their next event, and its n
   web = await startStubIndex();
 });
 
-test('chains keep running the repository’s own skill, whatever an index lists', {
-  tags: 'slow',
-}, async () => {
+test('chains keep running the repository’s own skill, whatever an index lists', async () => {
   const own = '.github/countersign/skills/naming';
   const scene = await startScene(
     {

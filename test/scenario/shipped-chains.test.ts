@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, onTestFinished, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
@@ -48,9 +49,7 @@ test('nightly-health opens an issue for stale pull requests, and closes it', asy
   expect(github.issues(REPO)).toMatchObject([{ state: 'closed', reason: 'completed' }]);
 });
 
-test('nightly-health keeps an issue open while CI of the default branch fails', {
-  tags: 'slow',
-}, async () => {
+test('nightly-health keeps an issue open while CI of the default branch fails', async () => {
   const scene = await start(shipped('nightly-health'));
   const { github } = scene;
   const failing = await github.push({ repo: REPO, branch: 'main', author: 'mia', files: { 'a.txt': 'a\n' } });
@@ -73,7 +72,7 @@ async function green(scene: Scene, more: Parameters<Scene['open']>[0]): Promise<
   return number;
 }
 
-test('dependabot asks one person for a small version, and merges', { tags: 'slow' }, async () => {
+test('dependabot asks one person for a small version, and merges', async () => {
   const scene = await start(shipped('dependabot'));
   scene.github.addUser('dependabot[bot]', { type: 'Bot' });
   const number = await green(scene, {
@@ -85,7 +84,7 @@ test('dependabot asks one person for a small version, and merges', { tags: 'slow
   expect(scene.github.labels(REPO, number)).toEqual([]);
 });
 
-test('dependabot labels a major version, and merges it once two people agree', { tags: 'slow' }, async () => {
+test('dependabot labels a major version, and merges it once two people agree', async () => {
   const scene = await start(shipped('dependabot'));
   scene.github.addUser('dependabot[bot]', { type: 'Bot' });
   const number = await green(scene, {
@@ -100,9 +99,7 @@ test('dependabot labels a major version, and merges it once two people agree', {
   expect(scene.github.merges).toMatchObject([{ number }]);
 });
 
-test('migrations merges a migration once two members of the team countersign it', {
-  tags: 'slow',
-}, async () => {
+test('migrations merges a migration once two members of the team countersign it', async () => {
   const scene = await start(shipped('migrations', 'countersign: { permission: write }\n'));
   scene.github.addTeam('octo', 'dbas', ['max', 'will']);
   const number = await green(scene, {
@@ -117,14 +114,14 @@ test('migrations merges a migration once two members of the team countersign it'
   expect(scene.github.merges).toMatchObject([{ number }]);
 });
 
-test('migrations refuses a migration that drops a table, and says why', { tags: 'slow' }, async () => {
+test('migrations refuses a migration that drops a table, and says why', async () => {
   const scene = await start(shipped('migrations'));
   const number = await green(scene, { files: { 'db/migrations/2.sql': 'DROP TABLE customers;\n' } });
   expect(scene.github.comments(REPO, number).map(headline)).toEqual(['🔧 Changes requested: 1 high']);
   expect(statusOf(scene, number).body).toMatch(/Must be fixed\n\n.*db\/migrations\/2\.sql:1/);
 });
 
-test('backport opens a pull request into the branch that a label names', { tags: 'slow' }, async () => {
+test('backport opens a pull request into the branch that a label names', async () => {
   const scene = await start(shipped('backport'));
   const { github } = scene;
   await github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
@@ -137,7 +134,7 @@ test('backport opens a pull request into the branch that a label names', { tags:
   ]);
 });
 
-test('release-notes drafts a release with the notes of the model', { tags: 'slow' }, async () => {
+test('release-notes drafts a release with the notes of the model', async () => {
   const stub = await startStubModel();
   onTestFinished(() => stub.stop());
   const entries = [

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -77,9 +78,7 @@ function newFolder(): string {
   return folder;
 }
 
-test('a prompt leaves a trace of its text, the answer, the cost and the assertions', {
-  tags: 'slow',
-}, async () => {
+test('a prompt leaves a trace of its text, the answer, the cost and the assertions', async () => {
   const said = JSON.stringify({
     summary: `The names are good, but for ${SECRET}.`,
     passed: true,
@@ -117,7 +116,7 @@ test('a prompt leaves a trace of its text, the answer, the cost and the assertio
   ]);
 });
 
-test('an invalid answer leaves its text, and why it is invalid', { tags: 'slow' }, async () => {
+test('an invalid answer leaves its text, and why it is invalid', async () => {
   stub.answers({ text: 'I approve.' });
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('naming', '', 'Judge.') },
@@ -130,9 +129,7 @@ test('an invalid answer leaves its text, and why it is invalid', { tags: 'slow' 
   expect(trace?.tokens).toEqual({ input: 240, output: 60 });
 });
 
-test('an answer that breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', {
-  tags: 'slow',
-}, async () => {
+test('an answer that breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', async () => {
   const lacks = 'assert: [{ kind: pattern, of: summary, lacks: maybe }]';
   const asking = (name: string) =>
     `name: ${name}\ntrigger: { event: pr.opened }\nsteps: [{ skill: ${name} }]\n`;
@@ -195,9 +192,7 @@ test('an answer that breaks a hard assertion is no verdict, whichever artifact a
   ]);
 });
 
-test('a program leaves a trace of its questions to a model and its submission', {
-  tags: 'slow',
-}, async () => {
+test('a program leaves a trace of its questions to a model and its submission', async () => {
   stub.answers({ text: '{"text":"It counts."}' });
   const files = skill('naming', '');
   const program = 'submit({ summary: llm_query("What does it do?"), passed: true, criteria: [] });\n';
@@ -217,7 +212,7 @@ test('a program leaves a trace of its questions to a model and its submission', 
   expect(await textAt(scene, trace?.outputPath ?? '')).toContain('"summary":"It counts."');
 });
 
-test('a skill that a question called leaves a trace of the call', { tags: 'slow' }, async () => {
+test('a skill that a question called leaves a trace of the call', async () => {
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('spelling', 'trigger_phrases: [spelled]') },
     { artifactHandlers: [echo] },
@@ -229,9 +224,7 @@ test('a skill that a question called leaves a trace of the call', { tags: 'slow'
   expect(await textAt(scene, trace?.inputPath ?? '')).toBe('{"question":"is it spelled well?"}');
 });
 
-test('traces are exported with their results and people’s judgement, and are deleted with their run', {
-  tags: 'slow',
-}, async () => {
+test('traces are exported with their results and people’s judgement, and are deleted with their run', async () => {
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('naming', '', gate(true, 'Good names.')) },
     { artifactHandlers: [echo] },
@@ -267,9 +260,7 @@ test('traces are exported with their results and people’s judgement, and are d
   expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({ blobs: 0, rows: 0 });
 });
 
-test('approved answers of a module are exported as examples that it can be optimized with', {
-  tags: 'slow',
-}, async () => {
+test('approved answers of a module are exported as examples that it can be optimized with', async () => {
   const module = {
     template: 'predict',
     signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },
@@ -309,7 +300,7 @@ test('approved answers of a module are exported as examples that it can be optim
   expect(await countersign(scene, cwd, ...stale, '--skill', 'naming')).toMatchObject({ traces: 0 });
 });
 
-test('skill trace shows what each file of a run was given and returned', { tags: 'slow' }, async () => {
+test('skill trace shows what each file of a run was given and returned', async () => {
   stub.answers({ text: JSON.stringify({ summary: 'Fine.', passed: true, criteria: [] }) });
   const scene = await startScene(
     {

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import { openBrowser, post, said, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { REPO } from '../support/harness.ts';
@@ -28,7 +29,7 @@ const command = ({ run, number, headSha }: Asked, fields: Record<string, string>
 });
 
 describe('countersigning in Studio', () => {
-  test('is the person’s own reaction, and leads to the merge', { tags: 'slow' }, async () => {
+  test('is the person’s own reaction, and leads to the merge', async () => {
     const { harness, number, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     const answer = await post(browser, '/answers', {
@@ -50,7 +51,7 @@ describe('countersigning in Studio', () => {
     });
   });
 
-  test('does for somebody without rights what a reaction does: nothing', { tags: 'slow' }, async () => {
+  test('does for somebody without rights what a reaction does: nothing', async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'will');
     const answer = await post(browser, '/answers', { run: run.id, approval: approval.id, says: 'approve' });
@@ -63,7 +64,7 @@ describe('countersigning in Studio', () => {
     });
   });
 
-  test('rejects with the rejecting reaction', { tags: 'slow' }, async () => {
+  test('rejects with the rejecting reaction', async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     await post(browser, '/answers', { run: run.id, approval: approval.id, says: 'reject' });
@@ -75,9 +76,7 @@ describe('countersigning in Studio', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('is about the question that the page showed, and not about a later one', {
-    tags: 'slow',
-  }, async () => {
+  test('is about the question that the page showed, and not about a later one', async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     await pushAgain(harness);
@@ -88,7 +87,7 @@ describe('countersigning in Studio', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('says what GitHub said when it refuses the reaction', { tags: 'slow' }, async () => {
+  test('says what GitHub said when it refuses the reaction', async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     harness.github.fail(({ method, path }) => method === 'POST' && path.endsWith('/reactions'), {
@@ -103,7 +102,7 @@ describe('countersigning in Studio', () => {
 });
 
 describe('the page of a pull request', () => {
-  test('has forms that work without JavaScript, and leads back to itself', { tags: 'slow' }, async () => {
+  test('has forms that work without JavaScript, and leads back to itself', async () => {
     const { harness, number } = await asked();
     const browser = await signedIn(harness, 'mia');
     const path = `/${REPO}/pull/${number}`;
@@ -121,7 +120,7 @@ describe('the page of a pull request', () => {
     expect(harness.github.merges).toMatchObject([{ number }]);
   });
 
-  test('has no buttons for somebody who did not sign in', { tags: 'slow' }, async () => {
+  test('has no buttons for somebody who did not sign in', async () => {
     const { harness, number } = await asked({ studio: { ...studio, isPublic: true } });
     const page = await openBrowser(harness).open(`/${REPO}/pull/${number}`);
     expect([page.status, /<form[^>]*method="post"/.test(page.text)]).toEqual([200, false]);
@@ -129,7 +128,7 @@ describe('the page of a pull request', () => {
 });
 
 describe('a button', () => {
-  test('does what the command does, is recorded, and says what became of it', { tags: 'slow' }, async () => {
+  test('does what the command does, is recorded, and says what became of it', async () => {
     const scene = await asked();
     const { harness, run } = scene;
     const browser = await signedIn(harness, 'mia');
@@ -149,7 +148,7 @@ describe('a button', () => {
     expect(await said(browser, resumed)).toBe('Going on.');
   });
 
-  test('is refused with the reason to somebody who may not', { tags: 'slow' }, async () => {
+  test('is refused with the reason to somebody who may not', async () => {
     const scene = await asked();
     const { harness, run } = scene;
     const browser = await signedIn(harness, 'will');
@@ -159,7 +158,7 @@ describe('a button', () => {
     expect((await harness.app.storage.read.runs.get(run.id))?.paused).toBe(false);
   });
 
-  test('for an earlier head does nothing', { tags: 'slow' }, async () => {
+  test('for an earlier head does nothing', async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');
@@ -173,7 +172,7 @@ describe('a button', () => {
     ).toHaveLength(1);
   });
 
-  test('takes no other command than the page could have sent', { tags: 'slow' }, async () => {
+  test('takes no other command than the page could have sent', async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');
@@ -191,7 +190,7 @@ describe('a button', () => {
     expect(statuses).toEqual([404, 404, 404, 404, 404, 404]);
   });
 
-  test('never leads to another server', { tags: 'slow' }, async () => {
+  test('never leads to another server', async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');
@@ -200,7 +199,7 @@ describe('a button', () => {
     expect(answer.headers.get('location')).toMatch(/^\/\?asked=/);
   });
 
-  test('shows what became of it to nobody else', { tags: 'slow' }, async () => {
+  test('shows what became of it to nobody else', async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');

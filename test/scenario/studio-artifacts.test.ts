@@ -1,3 +1,4 @@
+// @module-tag slow
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { openBlobs } from '../../src/composition/blobs.ts';
@@ -31,7 +32,7 @@ async function world(name: string, content: string | Uint8Array) {
   return { harness, review, filePath };
 }
 
-test('the list of artifacts links reviews that did not pass this week', { tags: 'slow' }, async () => {
+test('the list of artifacts links reviews that did not pass this week', async () => {
   const { harness, review } = await world('a.txt', 'text');
   const open = await studioFor(harness);
   const list = await open('/artifacts');
@@ -42,7 +43,7 @@ test('the list of artifacts links reviews that did not pass this week', { tags: 
   expect(failed.html).not.toContain('/artifacts/art_file');
 });
 
-test('an outcome is shown as its card, and a text as text', { tags: 'slow' }, async () => {
+test('an outcome is shown as its card, and a text as text', async () => {
   const { harness, review } = await world('a.log', `one\n${SCRIPT}\u202e\u001b[31m`);
   const open = await studioFor(harness);
   expect(textOf((await open(`/artifacts/${review.id}`)).html)).toContain('eval');
@@ -52,9 +53,7 @@ test('an outcome is shown as its card, and a text as text', { tags: 'slow' }, as
   expect(html).toContain('&lt;script&gt;');
 });
 
-test('only the beginning of a long text is shown, and what is no text is only downloaded', {
-  tags: 'slow',
-}, async () => {
+test('only the beginning of a long text is shown, and what is no text is only downloaded', async () => {
   const long = await world('a.log', 'x'.repeat(1_000_000));
   const open = await studioFor(long.harness);
   const page = await open('/artifacts/art_file');
@@ -64,9 +63,7 @@ test('only the beginning of a long text is shown, and what is no text is only do
   expect((await open('/artifacts/art_file')).html).toContain('only offered for download');
 });
 
-test('a Markdown file is shown with its form, and nothing of its own runs or is fetched', {
-  tags: 'slow',
-}, async () => {
+test('a Markdown file is shown with its form, and nothing of its own runs or is fetched', async () => {
   const source = `# Report\n\n**Bold** ${SCRIPT} ![pixel](https://evil.example/p.png) [x](javascript:alert(1))\n\n- one\n`;
   const { harness } = await world('report.md', source);
   const { html } = await (await studioFor(harness))('/artifacts/art_file');
@@ -76,9 +73,7 @@ test('a Markdown file is shown with its form, and nothing of its own runs or is 
   expect(html).not.toMatch(/<script>alert|<img|href="javascript/);
 });
 
-test('a JSON file is folded, and a report in SARIF is a table of its findings with links to their lines', {
-  tags: 'slow',
-}, async () => {
+test('a JSON file is folded, and a report in SARIF is a table of its findings with links to their lines', async () => {
   const report = {
     version: '2.1.0',
     runs: [
@@ -112,9 +107,7 @@ test('a JSON file is folded, and a report in SARIF is a table of its findings wi
   expect((await open('/artifacts/art_json')).html).toContain('<span class="name">version</span>');
 });
 
-test('an image is shown from its bytes, in a sandbox, and nothing else is served as one', {
-  tags: 'slow',
-}, async () => {
+test('an image is shown from its bytes, in a sandbox, and nothing else is served as one', async () => {
   const png = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
@@ -139,7 +132,7 @@ test('an image is shown from its bytes, in a sandbox, and nothing else is served
   expect((await open('/artifacts/art_file')).html).toContain('only offered for download');
 });
 
-test('a download is an attachment in a sandbox, whatever its name says', { tags: 'slow' }, async () => {
+test('a download is an attachment in a sandbox, whatever its name says', async () => {
   const bytes = randomBytes(3_000_000);
   const { harness } = await world('../../x"\r\nSet-Cookie: a=b; é.html', bytes);
   const open = await studioFor(harness);
@@ -157,7 +150,7 @@ test('a download is an attachment in a sandbox, whatever its name says', { tags:
   expect(Buffer.from(body).equals(bytes)).toBe(true);
 });
 
-test('a file that is gone says so, and its download is not found', { tags: 'slow' }, async () => {
+test('a file that is gone says so, and its download is not found', async () => {
   const { harness, filePath } = await world('a.txt', 'text');
   await openBlobs(harness.config.artifactsUrl).delete(filePath);
   const open = await studioFor(harness);
@@ -165,7 +158,7 @@ test('a file that is gone says so, and its download is not found', { tags: 'slow
   expect((await open('/artifacts/art_file/download')).status).toBe(404);
 });
 
-test('an artifact of a repository that somebody cannot see is not found', { tags: 'slow' }, async () => {
+test('an artifact of a repository that somebody cannot see is not found', async () => {
   const { harness, review } = await world('a.txt', 'text');
   const open = await studioFor(harness, { visible: Visible.only([1]) });
   const answers = [

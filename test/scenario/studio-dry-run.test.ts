@@ -1,3 +1,4 @@
+// @module-tag slow
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,9 +105,7 @@ function endless() {
 }
 
 describe('a dry run', () => {
-  test('belongs to the person who asked: for anybody else, its page, its events and its end are not found', {
-    tags: 'slow',
-  }, async () => {
+  test('belongs to the person who asked: for anybody else, its page, its events and its end are not found', async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const as = await studioWith(harness, play);
@@ -125,7 +124,7 @@ describe('a dry run', () => {
     expect(await mia.text(location)).toContain('It was stopped.');
   });
 
-  test('reads with the token of the person who asked', { tags: 'slow' }, async () => {
+  test('reads with the token of the person who asked', async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const as = await studioWith(harness, play);
@@ -142,9 +141,7 @@ describe('a dry run', () => {
     expect(owners).toEqual(['mia', 'max']);
   });
 
-  test('is one at once for a person and two for all, and says which one is in the way', {
-    tags: 'slow',
-  }, async () => {
+  test('is one at once for a person and two for all, and says which one is in the way', async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const as = await studioWith(harness, play);
@@ -162,7 +159,7 @@ describe('a dry run', () => {
     expect((await will.send(DRY_RUNS, asked)).status).toBe(303);
   });
 
-  test('of one person is one of ten in ten minutes', { tags: 'slow' }, async () => {
+  test('of one person is one of ten in ten minutes', async () => {
     const { harness, on } = await scene();
     const as = await studioWith(harness, async () => SHOWN);
     const mia = await as('mia');
@@ -174,7 +171,7 @@ describe('a dry run', () => {
     expect((await mia.send(DRY_RUNS, { chain: 'pr-review', on })).status).toBe(303);
   });
 
-  test('is forgotten half an hour after its end', { tags: 'slow' }, async () => {
+  test('is forgotten half an hour after its end', async () => {
     const { harness, on } = await scene();
     const as = await studioWith(harness, async () => SHOWN);
     const mia = await as('mia');
@@ -185,9 +182,7 @@ describe('a dry run', () => {
     expect((await mia.get(location)).status).toBe(404);
   });
 
-  test('needs a pull request that the person sees, and does not say which repositories there are', {
-    tags: 'slow',
-  }, async () => {
+  test('needs a pull request that the person sees, and does not say which repositories there are', async () => {
     const { harness } = await scene();
     harness.github.setPrivate(REPO, true);
     const as = await studioWith(harness, async () => SHOWN);
@@ -202,9 +197,7 @@ describe('a dry run', () => {
     expect(await said(mia, '#1')).toEqual([422, expect.stringContaining('owner/name#12')]);
   });
 
-  test('of a pasted text that has errors shows them below their lines and begins nothing', {
-    tags: 'slow',
-  }, async () => {
+  test('of a pasted text that has errors shows them below their lines and begins nothing', async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const mia = await (await studioWith(harness, play))('mia');
@@ -220,7 +213,7 @@ describe('a dry run', () => {
     expect([huge.status, played]).toEqual([422, []]);
   });
 
-  test('needs the token of a form of the person, and a sign-in', { tags: 'slow' }, async () => {
+  test('needs the token of a form of the person, and a sign-in', async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const mia = await (await studioWith(harness, play))('mia');
@@ -270,7 +263,7 @@ function temporaryFolder(): string {
   return folder;
 }
 
-describe('the process of a dry run', { tags: 'slow' }, () => {
+describe('the process of a dry run', () => {
   test('shows the steps, the reasons and what a chain would write, and writes nothing', async () => {
     const { harness, number, on } = await scene();
     const browser = await signedIn(harness, 'mia');

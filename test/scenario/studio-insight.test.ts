@@ -1,12 +1,11 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
 import { REPO } from '../support/harness.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
-import { A_RECHECK, countersign, MERGE_ONLY, open, react, start } from './support.ts';
+import { countersign, MERGE_ONLY, open, react, start } from './support.ts';
 
-test('Insight counts a merge, its countersign and the time that the step waited, once each', {
-  tags: 'slow',
-}, async () => {
+test('Insight counts a merge, its countersign and the time that the step waited, once each', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.advance(7_200_000);
@@ -20,7 +19,7 @@ test('Insight counts a merge, its countersign and the time that the step waited,
   expect(text).toContain('Nobody has rejected anything in this period.');
 });
 
-test('Insight counts a rejection once, however often a rerun finds it', { tags: 'slow' }, async () => {
+test('Insight counts a rejection once, however often a rerun finds it', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await react(harness, number, 'mia', '-1');
@@ -34,32 +33,7 @@ test('Insight counts a rejection once, however often a rerun finds it', { tags: 
   expect(textOf((await get('/insight')).html)).toContain('Rejections by person mia 1');
 });
 
-test('Insight and the report read their figures once a minute, and show them only to people who may see all of these repositories', async () => {
-  const harness = await start({ chain: MERGE_ONLY });
-  const merge = async (branch: string) => {
-    const { number } = await open(harness, { branch, files: { [`src/${branch}.ts`]: 'export {};\n' } });
-    await countersign(harness, number);
-  };
-  await merge('first');
-  await harness.advance(A_RECHECK);
-  let visible = Visible.everything();
-  const get = await studioFor(harness, { visible: () => visible });
-  const shown = async () => {
-    const insight = textOf((await get('/insight')).html);
-    const report = textOf((await get('/report')).html);
-    return [/Merged (\d)/.exec(insight)?.[1], /Runs that merged (\d)/.exec(report)?.[1]];
-  };
-  expect(await shown()).toEqual(['1', '1']);
-  await merge('second');
-  expect(await shown()).toEqual(['1', '1']);
-  visible = Visible.only([]);
-  expect(await shown()).toEqual([undefined, undefined]);
-  visible = Visible.everything();
-  await harness.sleep(60_000);
-  expect(await shown()).toEqual(['2', '2']);
-});
-
-test('Insight shows nothing of repositories that the viewer cannot see', { tags: 'slow' }, async () => {
+test('Insight shows nothing of repositories that the viewer cannot see', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await countersign(harness, number, 'mia');
@@ -69,7 +43,7 @@ test('Insight shows nothing of repositories that the viewer cannot see', { tags:
   expect(html).not.toContain('mia');
 });
 
-test('Insight forgets what is older than the period', { tags: 'slow' }, async () => {
+test('Insight forgets what is older than the period', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await countersign(harness, number, 'mia');

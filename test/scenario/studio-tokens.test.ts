@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Browser, openBrowser, post, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -62,7 +63,7 @@ test('a person makes a token in Studio, sees it once, and revokes it', async () 
   expect(await repositoriesSeenWith(secret)).toBe(401);
 });
 
-test('a token of a person ends when it expires', { tags: 'slow' }, async () => {
+test('a token of a person ends when it expires', async () => {
   const { secret } = await make(mia, { days: '7' });
   await harness.sleep(6 * DAY);
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
@@ -70,9 +71,7 @@ test('a token of a person ends when it expires', { tags: 'slow' }, async () => {
   expect(await repositoriesSeenWith(secret)).toBe(401);
 });
 
-test('a token that is over is listed for a month, and removed with the next one that is made', {
-  tags: 'slow',
-}, async () => {
+test('a token that is over is listed for a month, and removed with the next one that is made', async () => {
   await make(mia, { token: 'the old one', days: '7' });
   await harness.sleep(36 * DAY);
   expect((await make(await signedIn(harness, 'mia'))).text).toContain('<td>the old one</td>');
@@ -80,7 +79,7 @@ test('a token that is over is listed for a month, and removed with the next one 
   expect((await make(await signedIn(harness, 'mia'))).text).not.toContain('<td>the old one</td>');
 });
 
-test('a token sees no repository that its owner can no longer see on GitHub', { tags: 'slow' }, async () => {
+test('a token sees no repository that its owner can no longer see on GitHub', async () => {
   const { secret } = await make(mia);
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
   harness.github.setPermission('octo/hidden', 'mia', 'none');
@@ -88,9 +87,7 @@ test('a token sees no repository that its owner can no longer see on GitHub', { 
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app']);
 });
 
-test('a token sees nothing of a repository that was deleted, whoever sees the new one with its name', {
-  tags: 'slow',
-}, async () => {
+test('a token sees nothing of a repository that was deleted, whoever sees the new one with its name', async () => {
   const { secret } = await make(mia);
   await harness.github.deleteRepository('octo/hidden');
   harness.github.addRepository({ owner: 'octo', name: 'hidden', files: { 'README.md': '# New\n' } });
@@ -98,22 +95,20 @@ test('a token sees nothing of a repository that was deleted, whoever sees the ne
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app']);
 });
 
-test('a token still sees a repository that was renamed', { tags: 'slow' }, async () => {
+test('a token still sees a repository that was renamed', async () => {
   const { secret } = await make(mia);
   await harness.github.renameRepository('octo/hidden', 'renamed');
   await harness.advance(6 * MINUTE);
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/renamed']);
 });
 
-test('a token sees nothing while GitHub says nothing about its owner', { tags: 'slow' }, async () => {
+test('a token sees nothing while GitHub says nothing about its owner', async () => {
   const { secret } = await make(mia);
   harness.github.fail(({ path }) => path.includes('/collaborators/mia/'), { status: 502 });
   expect(await repositoriesSeenWith(secret)).toBe(503);
 });
 
-test('a token is not made for a repository that the person cannot see, in the words for one that does not exist', {
-  tags: 'slow',
-}, async () => {
+test('a token is not made for a repository that the person cannot see, in the words for one that does not exist', async () => {
   const otto = await signedIn(harness, 'otto');
   const [hidden, none] = [
     await make(otto, { repositories: 'octo/hidden' }),
@@ -127,7 +122,7 @@ test('a token is not made for a repository that the person cannot see, in the wo
   );
 });
 
-test('a token is not made from a form that is not filled in, which says why', { tags: 'slow' }, async () => {
+test('a token is not made from a form that is not filled in, which says why', async () => {
   const many = Array.from({ length: 21 }, (_, at) => `o/r${at}`).join('\n');
   for (const [fields, because] of [
     [{ token: '  ' }, 'Give it a name'],
@@ -140,9 +135,7 @@ test('a token is not made from a form that is not filled in, which says why', { 
   }
 });
 
-test('a token is not made by a form of another site, and nobody revokes that of somebody else', {
-  tags: 'slow',
-}, async () => {
+test('a token is not made by a form of another site, and nobody revokes that of somebody else', async () => {
   const forged = await mia.request('/account/tokens', {
     method: 'POST',
     headers: { origin: 'https://evil.example' },
@@ -159,16 +152,14 @@ test('a token is not made by a form of another site, and nobody revokes that of 
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
 });
 
-test('a person has at most 20 tokens that can be used', { tags: 'slow' }, async () => {
+test('a person has at most 20 tokens that can be used', async () => {
   for (let count = 0; count < 20; count++) expect((await make(mia)).status).toBe(200);
   await harness.advance(61 * MINUTE);
   const refused = await make(mia);
   expect([refused.status, refused.text.includes('Revoke one first')]).toEqual([422, true]);
 });
 
-test('a token that can be used is listed before any number of those that are over', {
-  tags: 'slow',
-}, async () => {
+test('a token that can be used is listed before any number of those that are over', async () => {
   await make(mia, { token: 'the one that works' });
   const [token] = await harness.app.storage.read.apiTokens.all();
   if (!token) throw new Error('there is no token');
@@ -189,7 +180,7 @@ test('a token that can be used is listed before any number of those that are ove
   expect(text).toContain(`/account/tokens/${token.id}/revoke`);
 });
 
-test('20 streams are open for a person, however many tokens they have', { tags: 'slow' }, async () => {
+test('20 streams are open for a person, however many tokens they have', async () => {
   const tokens = [await make(mia), await make(mia)];
   const [run] = await harness.app.storage.read.runs.list({ repository: 'octo/app', limit: 1 });
   const follow = (secret = '') =>

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import { A_RECHECK, checkLines, open, ownCheck, ownChecks, pushAgain, reportCi, start } from './support.ts';
@@ -16,7 +17,7 @@ steps:
 const shown = (harness: Harness, headSha: string) =>
   (ownCheck(harness, headSha).summary ?? '').replaceAll('\\', '');
 
-test('a step waits for a length of time, also over a restart', { tags: 'slow' }, async () => {
+test('a step waits for a length of time, also over a restart', async () => {
   const harness = await start({ chain: chain('{ for: 30m }') });
   const { number, headSha } = await open(harness);
   const comments = () => harness.github.comments(REPO, number).map(({ body }) => body);
@@ -33,9 +34,7 @@ test('a step waits for a length of time, also over a restart', { tags: 'slow' },
   expect(shown(harness, headSha)).toContain('waited 30 min');
 });
 
-test('a step waits until an expression over fresh facts holds, and an event wakes it', {
-  tags: 'slow',
-}, async () => {
+test('a step waits until an expression over fresh facts holds, and an event wakes it', async () => {
   const harness = await start({ chain: chain(`{ until: "{{ 'ready' in pr.labels }}", timeout: 2d }`) });
   const { number, headSha } = await open(harness);
   await harness.sleep(3 * 60 * MINUTE_MS);
@@ -45,7 +44,7 @@ test('a step waits until an expression over fresh facts holds, and an event wake
   expect(shown(harness, headSha)).toContain('it holds now: \'ready\' in pr.labels (pr.labels is ["ready"])');
 });
 
-test('a step waits for a check by its name', { tags: 'slow' }, async () => {
+test('a step waits for a check by its name', async () => {
   const harness = await start({
     chain: chain(`{ until: "{{ 'test' in pr.passed_checks and not pr.failed_checks }}" }`),
   });
@@ -58,9 +57,7 @@ test('a step waits for a check by its name', { tags: 'slow' }, async () => {
   expect(shown(harness, headSha)).toContain('pr.passed_checks is ["test"]');
 });
 
-test('a step whose timeout is over fails with the facts as they were last, and what follows does not run', {
-  tags: 'slow',
-}, async () => {
+test('a step whose timeout is over fails with the facts as they were last, and what follows does not run', async () => {
   const harness = await start({ chain: chain(`{ until: "{{ 'ready' in pr.labels }}", timeout: 1h }`) });
   const { number, headSha } = await open(harness);
   await harness.sleep(61 * MINUTE_MS);
@@ -68,7 +65,7 @@ test('a step whose timeout is over fails with the facts as they were last, and w
   expect(harness.github.comments(REPO, number).filter(({ body }) => body.includes('It goes on'))).toEqual([]);
 });
 
-test('a push ends the wait', { tags: 'slow' }, async () => {
+test('a push ends the wait', async () => {
   const harness = await start({ chain: chain('{ for: 1h }') });
   const { number, headSha } = await open(harness);
   await pushAgain(harness);

@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashOfApiToken } from '../../src/domain/api-token/api-token.ts';
@@ -155,7 +156,7 @@ const differing = (one: Map<string, string>, other: Map<string, string>) =>
   [...one].filter(([address, answer]) => other.get(address) !== answer).map(([address]) => address);
 
 describe('a repository that somebody cannot see on GitHub', () => {
-  test('changes no byte of any answer to them', { tags: 'slow' }, async () => {
+  test('changes no byte of any answer to them', async () => {
     hidden.artifacts.splice(2);
     seen.artifacts.splice(2);
     const before = await everyAnswer(['octo/hidden']);
@@ -178,19 +179,19 @@ describe('a repository that somebody cannot see on GitHub', () => {
       expect([page, before.get(page) === (await answerTo(page, API))]).toEqual([page, false]);
   });
 
-  test('changes no answer to any guess, as every filter and cursor together', { tags: 'slow' }, async () => {
+  test('changes no answer to any guess, as every filter and cursor together', async () => {
     const before = await everyAnswer(guesses());
     await fillHidden();
     expect(differing(before, await everyAnswer(guesses()))).toEqual([]);
   });
 
-  test('changes no answer to a guess as one filter or cursor alone', { tags: 'slow' }, async () => {
+  test('changes no answer to a guess as one filter or cursor alone', async () => {
     const alone = await everyAnswer(guesses().slice(0, 8), { alone: true });
     await fillHidden();
     expect(differing(alone, await everyAnswer(guesses().slice(0, 8), { alone: true }))).toEqual([]);
   });
 
-  test('is not found by a form in the same bytes as one that does not exist', { tags: 'slow' }, async () => {
+  test('is not found by a form in the same bytes as one that does not exist', async () => {
     await fillHidden();
     const csrf = /name="csrf" value="([^"]+)"/.exec((await browser.open('/runs')).text)?.[1] ?? '';
     const forms = routes.filter(({ method, path }) => method === 'POST' && path !== '/chains/check');

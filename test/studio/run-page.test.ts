@@ -1,3 +1,4 @@
+// @module-tag slow
 import { gzipSync } from 'node:zlib';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
@@ -23,9 +24,7 @@ async function merged(harness: Harness, number: number, headSha: string): Promis
   await countersign(harness, number);
 }
 
-test('the page of a run says what the check run says, and links each step of its way from the delivery to GitHub', {
-  tags: 'slow',
-}, async () => {
+test('the page of a run says what the check run says, and links each step of its way from the delivery to GitHub', async () => {
   const { harness, studio, number, headSha, run } = await opened();
   await merged(harness, number, headSha);
   const page = await studio.text(`/runs/${run.id}?step=merge`);
@@ -47,16 +46,14 @@ test('the page of a run says what the check run says, and links each step of its
   expect(page).not.toContain('style=');
 });
 
-test('what nobody may see, and what is not there, is not found', { tags: 'slow' }, async () => {
+test('what nobody may see, and what is not there, is not found', async () => {
   const { studio } = await opened();
   const paths = ['/runs/run_none', '/runs/run_none/events', '/runs/run_none/configuration'];
   const answers = await Promise.all(paths.map((path) => studio.get(path)));
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-test('the page of a run follows what happens, and after a restart it gets what it missed', {
-  tags: 'slow',
-}, async () => {
+test('the page of a run follows what happens, and after a restart it gets what it missed', async () => {
   const { harness, studio, number, headSha, run } = await opened();
   const page = await studio.text(`/runs/${run.id}`);
   const address = addressOfEvents(page);
@@ -75,9 +72,7 @@ test('the page of a run follows what happens, and after a restart it gets what i
   expect(last.id).not.toBe(event.id);
 });
 
-test('the run page sends less than 60 KB without its logs, also after 5,000 changes, attempts, writes and artifacts, and says what it leaves out', {
-  tags: 'slow',
-}, async () => {
+test('the run page sends less than 60 KB without its logs, also after 5,000 changes, attempts, writes and artifacts, and says what it leaves out', async () => {
   const { harness, studio, run } = await opened();
   const state = await harness.app.storage.read.runs.load(run.id);
   const [step] = state?.invocations ?? [];
@@ -123,9 +118,7 @@ test('the run page sends less than 60 KB without its logs, also after 5,000 chan
   expect(gzipSync(page).length).toBeLessThan(60_000);
 });
 
-test('the list of runs keeps only what its filters say, and the failed ones are a link', {
-  tags: 'slow',
-}, async () => {
+test('the list of runs keeps only what its filters say, and the failed ones are a link', async () => {
   const { studio, run } = await opened();
   const link = `href="/runs/${run.id}"`;
   const all = await studio.text('/runs');

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -68,9 +69,7 @@ function addedIn(data: string) {
 
 const TOKEN = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
 
-test('the page of a run shows the lines that a running step has printed so far, without secrets', {
-  tags: 'slow',
-}, async () => {
+test('the page of a run shows the lines that a running step has printed so far, without secrets', async () => {
   const step = printingShell();
   const { over, page, shows } = await running(step.shell);
   await step.begun();
@@ -84,9 +83,7 @@ test('the page of a run shows the lines that a running step has printed so far, 
   expect([linesIn(last), last.includes('The whole log')]).toEqual([undefined, true]);
 });
 
-test('a stream adds the lines that a step prints, also after a restart of Studio, each once', {
-  tags: 'slow',
-}, async () => {
+test('a stream adds the lines that a step prints, also after a restart of Studio, each once', async () => {
   const step = printingShell();
   const { studio, over, page, timers, run, harness } = await running(step.shell);
   await step.begun();
@@ -129,7 +126,7 @@ test('a stream adds the lines that a step prints, also after a restart of Studio
   expect([linesIn(last.data), last.id.includes('|')]).toEqual([undefined, false]);
 });
 
-test('a step that ends at once adds no statement for its lines', { tags: 'slow' }, async () => {
+test('a step that ends at once adds no statement for its lines', async () => {
   const step = printingShell();
   const database = watchDatabases();
   onTestFinished(() => database.stop());
@@ -146,9 +143,7 @@ test('a step that ends at once adds no statement for its lines', { tags: 'slow' 
   expect(database.work().histogram).not.toContain('session_logs');
 });
 
-test('the lines of a running step end with a sentence after 256 KB, and a page shows the last 200 of them', {
-  tags: 'slow',
-}, async () => {
+test('the lines of a running step end with a sentence after 256 KB, and a page shows the last 200 of them', async () => {
   const step = printingShell();
   const { over, shows, run, harness } = await running(step.shell);
   await step.begun();
@@ -168,7 +163,6 @@ test('the lines of a running step end with a sentence after 256 KB, and a page s
 
 test.skipIf(!(await isSandboxAvailable()))(
   'the page of a run shows what a command in the sandbox has printed, before it ends',
-  { tags: 'slow' },
   async () => {
     let head = '';
     const shell = createShell({

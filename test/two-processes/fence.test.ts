@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
@@ -13,9 +14,7 @@ import { writeMarker } from './marker.ts';
 const newFolder = temporaryFolders();
 const start = useChildren();
 
-it('a process that got no processor time for longer than its lease cannot write over the one that took its job', {
-  tags: 'slow',
-}, async () => {
+it('a process that got no processor time for longer than its lease cannot write over the one that took its job', async () => {
   const url = `sqlite:${join(newFolder(), 'test.db')}`;
   const storage = await openStorage(url);
   const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog, pollMs: 50 });

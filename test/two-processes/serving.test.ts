@@ -1,3 +1,4 @@
+// @module-tag slow
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -33,9 +34,7 @@ function serve(timeoutMs: number) {
   return start('serving-process.ts', [String(timeoutMs)], environment);
 }
 
-test('a second server of one database waits, says so, and refuses, while the command line still works', {
-  tags: 'slow',
-}, async () => {
+test('a second server of one database waits, says so, and refuses, while the command line still works', async () => {
   const first = serve(0);
   const url = /"url":"([^"]+)"/.exec(await first.line(/"url"/))?.[1];
   const second = serve(PATIENCE_MS);

@@ -1,10 +1,9 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { causedBy, noteRelease } from '../../../src/engine/effects/caused-by.ts';
 import { MERGE_ONLY, open, start } from '../../scenario/support.ts';
 
-test('of the tags that the app publishes in a repository, the newest 100 are remembered, in one row', {
-  tags: 'slow',
-}, async () => {
+test('of the tags that the app publishes in a repository, the newest 100 are remembered, in one row', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   const { storage } = harness.app;

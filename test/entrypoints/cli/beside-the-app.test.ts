@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type App, startApp } from '../../../src/app.ts';
@@ -61,7 +62,7 @@ const eventually = (isSo: () => Promise<boolean>) =>
 
 const runsOf = (chain: string) => app.storage.read.runs.list({ chain });
 
-test('a running app does what the command line asks', { tags: 'slow' }, async () => {
+test('a running app does what the command line asks', async () => {
   const files = { 'src/one.ts': 'export const one = 1;\n' };
   const { number } = await github.openPullRequest({
     repo: 'octo/app',

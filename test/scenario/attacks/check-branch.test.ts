@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { REPO } from '../../support/harness.ts';
@@ -23,18 +24,14 @@ async function failsOn(scene: Scene, sha: string, branch: string): Promise<void>
   await scene.settle();
 }
 
-test('a check of a fork whose branch is called main is no check of the branch main', {
-  tags: 'slow',
-}, async () => {
+test('a check of a fork whose branch is called main is no check of the branch main', async () => {
   const scene = await start(WATCHES_MAIN);
   const { headSha } = await scene.open({ author: 'otto', fork: 'otto/app', branch: 'main' });
   await failsOn(scene, headSha, 'main');
   expect(await scene.runs('flow')).toEqual([]);
 });
 
-test('a check of an older commit of the branch main is one of the branch main', {
-  tags: 'slow',
-}, async () => {
+test('a check of an older commit of the branch main is one of the branch main', async () => {
   const scene = await start(WATCHES_MAIN);
   const push = (file: string) =>
     scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files: { [file]: 'a\n' } });

@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { REPO } from '../../support/harness.ts';
@@ -15,9 +16,7 @@ async function opened(settings?: string) {
   return { harness, ...(await open(harness)) };
 }
 
-test('a green check by another app under this app’s own name counts neither as this app’s nor as CI’s', {
-  tags: 'slow',
-}, async () => {
+test('a green check by another app under this app’s own name counts neither as this app’s nor as CI’s', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -32,9 +31,7 @@ test('a green check by another app under this app’s own name counts neither as
   expect(merged(harness)).toEqual([]);
 });
 
-test('another app’s check, or a status, with the same name does not make a red check green', {
-  tags: 'slow',
-}, async () => {
+test('another app’s check, or a status, with the same name does not make a red check green', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', ...RED });
@@ -50,9 +47,7 @@ test('another app’s check, or a status, with the same name does not make a red
   expect(merged(harness)).toEqual([number]);
 });
 
-test('another app’s check, or a status, does not satisfy a check that the branch requires of one app', {
-  tags: 'slow',
-}, async () => {
+test('another app’s check, or a status, does not satisfy a check that the branch requires of one app', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   const ci = { context: 'test', integration_id: 15_368 };
@@ -65,7 +60,7 @@ test('another app’s check, or a status, does not satisfy a check that the bran
   expect(merged(harness)).toEqual([]);
 });
 
-test('a green check of the earlier head does not count for the later head', { tags: 'slow' }, async () => {
+test('a green check of the earlier head does not count for the later head', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });

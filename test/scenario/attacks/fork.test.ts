@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { REPO } from '../../support/harness.ts';
@@ -35,9 +36,7 @@ const TAKEOVER = {
     'name: test\non: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps: [{ run: exit 0 }]\n',
 };
 
-test('a fork that brings its own chain, skill, workflow and settings is governed by the base, and gets a check of its files', {
-  tags: 'slow',
-}, async () => {
+test('a fork that brings its own chain, skill, workflow and settings is governed by the base, and gets a check of its files', async () => {
   const harness = await start({ chain: CI_AND_MERGE, settings: 'countersign: { permission: maintain }\n' });
   const { github } = harness;
   const { number, headSha } = await open(harness, {
@@ -72,7 +71,7 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
   expect(github.merges).toMatchObject([{ repo: REPO, number, headSha }]);
 });
 
-test('settings in the fork owner’s .github repository govern nothing here', { tags: 'slow' }, async () => {
+test('settings in the fork owner’s .github repository govern nothing here', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   harness.github.addRepository({
     owner: 'otto',
@@ -89,9 +88,7 @@ test('settings in the fork owner’s .github repository govern nothing here', { 
   expect(merged(harness)).toEqual([]);
 });
 
-test('the settings of the protected base branch govern, not those of the default branch', {
-  tags: 'slow',
-}, async () => {
+test('the settings of the protected base branch govern, not those of the default branch', async () => {
   const harness = await start({
     chain: MERGE_ONLY,
     settings: 'countersign: { permission: write }\n',

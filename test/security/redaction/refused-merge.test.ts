@@ -1,12 +1,11 @@
 // @module-tag security
+// @module-tag slow
 
 import { expect, test } from 'vitest';
 import { countersign, MERGE_ONLY, open } from '../../scenario/support.ts';
 import { recordedApp, visibleSecrets } from './search.ts';
 
-test('when a merge is refused, the stored refusal has no own secret that GitHub echoes', {
-  tags: 'slow',
-}, async () => {
+test('when a merge is refused, the stored refusal has no own secret that GitHub echoes', async () => {
   const harness = await recordedApp({ chain: MERGE_ONLY });
   const { github, config } = harness;
   const { number } = await open(harness);

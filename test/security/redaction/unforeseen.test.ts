@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
@@ -10,7 +11,7 @@ import { REPO } from '../../support/harness.ts';
 import { PLANTED } from './planted.ts';
 import { UNCUT } from './search.ts';
 
-test('an unexpected error is logged without the secrets in it', { tags: 'slow' }, async () => {
+test('an unexpected error is logged without the secrets in it', async () => {
   const { app: usual, config, github, clock } = await start();
   await usual.stop();
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStorage } from '../../src/composition/storage.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 let bytes: Promise<Uint8Array> | undefined;
 
@@ -15,7 +15,7 @@ export async function writeMigratedDatabase(path: string): Promise<void> {
 }
 
 async function migratedBytes(): Promise<Uint8Array> {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  const folder = mkdtempSync(join(memoryFolder(), 'countersign-test-'));
   const path = join(folder, 'empty.db');
   try {
     await (await openStorage(`sqlite:${path}`)).close();

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { added, modified, placesOf, review } from './support.ts';
 
 /** A weakness with its places, beside the same code corrected, which must stay silent. */
@@ -546,14 +547,18 @@ test('a finding names the way of the value from its source to where it does harm
   ]);
 });
 
-test('a finding appears where the value comes from if only that line was changed', async () => {
+test('a finding appears where the value comes from if only that line was changed', {
+  tags: 'slow',
+}, async () => {
   const text =
     "const cp = require('child_process');\nmodule.exports = (req) => {\n  const name = req.query.name;\n  cp.exec('ls ' + name);\n};\n";
   const { findings } = await review([modified('src/a.js', text, [3])], { analyzers: ['data-flow'] });
   expect(placesOf(findings)).toEqual(['critical data-flow/command-injection:3']);
 });
 
-test('a slow pattern comes with a faster one that matches the same, where there is one', async () => {
+test('a slow pattern comes with a faster one that matches the same, where there is one', {
+  tags: 'slow',
+}, async () => {
   const text = 'export const isName = (text) => /^(?:[a-z]+)*$/.test(text);\n';
   const { findings } = await review([added('src/a.js', text)], { analyzers: BOTH });
   expect(findings).toMatchObject([
@@ -561,7 +566,7 @@ test('a slow pattern comes with a faster one that matches the same, where there 
   ]);
 });
 
-test.each([
+eachFirstQuick([
   [
     'an optional part of a query',
     "query.$if(name, (one) => one.limit(2)).where('a', '=', name).execute(db);",
@@ -576,9 +581,9 @@ test.each([
   expect(findings).toEqual([]);
 });
 
-test.each([
-  ['brackets nested a hundred thousand times', `${'[\n'.repeat(100_000)}eval(x)\n`, 'nested too deep'],
+eachFirstQuick([
   ['broken syntax', 'const = eval(x);\n', 'cannot be parsed'],
+  ['brackets nested a hundred thousand times', `${'[\n'.repeat(100_000)}eval(x)\n`, 'nested too deep'],
 ])('a file of %s is named, and the other files are analysed', async (_, hostile, reason) => {
   const weak = 'module.exports = (code) => new Function(code);\n';
   const files = [added('src/hostile.js', hostile), added('src/weak.js', weak)];

@@ -121,7 +121,9 @@ describe('the review of Go', () => {
   });
 });
 
-test('A hundred thousand nested calls cost the review of Go no more than their text', async () => {
+test('A hundred thousand nested calls cost the review of Go no more than their text', {
+  tags: 'slow',
+}, async () => {
   const nested = `func f(r *http.Request) { os.Open(${'a(\n'.repeat(100_000)}r.FormValue("n")${')\n'.repeat(100_000)}) }\n`;
   const report = await review([added('web/nested.go', nested)], { analyzers: ['ast-grep'] });
   expect(report.analyzers).toMatchObject([{ status: 'ok' }]);

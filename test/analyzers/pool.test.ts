@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createAnalyzerPool, type PoolOptions } from '../../src/analyzers/pool.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { ownChildren } from '../support/own-children.ts';
 import { until } from '../support/until.ts';
 
@@ -114,7 +115,7 @@ test('An analyzer cannot change the compiled code that the processes of other re
   expect(contentsOf(compiled)).toEqual(before);
 });
 
-test.each([
+eachFirstQuick([
   ['in the same process', 0],
   ['beside it', 200_001],
 ])('An analyzer cannot forge the result of another one %s', async (_, characters) => {

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { added, modified, placesOf, review } from './support.ts';
 
 /** `${{ text }}`, spelt so that this file has no template literal by accident. */
@@ -263,7 +264,7 @@ describe('actionlint with our own rules', () => {
     });
   });
 
-  test.each([
+  eachFirstQuick([
     [
       'an expression inside quotes',
       job(`- run: echo "by ${TITLE}"`),
@@ -290,7 +291,7 @@ describe('actionlint with our own rules', () => {
     expect(again.findings).toEqual([]);
   });
 
-  test.each([
+  eachFirstQuick([
     ['single quotes', job(`- run: echo '${TITLE}'`)],
     ['a step with variables of its own', job(`- run: echo "${TITLE}"`, '  env: { A: b }')],
     ['a step with a shell of its own', job(`- run: echo "${TITLE}"`, '  shell: pwsh')],

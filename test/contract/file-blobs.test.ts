@@ -63,7 +63,7 @@ describe('file blobs', () => {
     expect(new TextDecoder().decode(await blobs.get('a'))).toBe('new');
   });
 
-  it('are stored in a folder that is removed before the blob is in it', async () => {
+  it('are stored in a folder that is removed before the blob is in it', { tags: 'slow' }, async () => {
     const root = folder();
     const blobs = openBlobs(`file:${root}`);
     let taken = 0;

@@ -156,7 +156,7 @@ describe('a bucket', () => {
     await expect(reading()).rejects.toMatchObject({ code: 'storage.unavailable' });
   });
 
-  it('frees its connection when a reader of a stream has seen enough', async () => {
+  it('frees its connection when a reader of a stream has seen enough', { tags: 'slow' }, async () => {
     await blobs.put('large', 'x'.repeat(1_000_000));
     for (const _ of Array(3)) {
       for await (const piece of (await blobs.open('large')) ?? []) {

@@ -50,7 +50,7 @@ describe('the packages of an installation', () => {
     expect(bytesIn(modules)).toBeLessThan(MOST.image);
   });
 
-  it('work without what the image leaves out', () => {
+  it('work without what the image leaves out', { tags: 'slow' }, () => {
     const modules = installed();
     prune(modules);
     const load = createRequire(join(modules, 'of-a-test.js'));
@@ -68,7 +68,7 @@ describe('the packages of an installation', () => {
     expect(readdirSync(join(modules, 'better-sqlite3/prebuilds'))).toHaveLength(1);
   });
 
-  it('keep every licence', () => {
+  it('keep every licence', { tags: 'slow' }, () => {
     const licences = (modules: string) =>
       readdirSync(modules, { recursive: true, encoding: 'utf8' }).filter((path) =>
         /\/licen[cs]e[^/]*$/i.test(path),

@@ -115,7 +115,9 @@ describe('the manifest for Kubernetes', () => {
     expect(await typeErrors(objects)).toBe('');
   });
 
-  it('would not pass with a field that Kubernetes does not have, or with a number as a text', async () => {
+  it('would not pass with a field that Kubernetes does not have, or with a number as a text', {
+    tags: 'slow',
+  }, async () => {
     const wrong = objects.map((object) =>
       object.kind === 'Deployment'
         ? JSON.parse(

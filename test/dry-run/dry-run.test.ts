@@ -364,7 +364,9 @@ test('a dry run says that a role of somebody can only be read with push access',
   expect(refused.stdout).toContain('it is not known whether a maintainer requests changes');
 });
 
-test('a dry run shows the messages that a chain would post to webhooks, whose names it cannot check', async () => {
+test('a dry run shows the messages that a chain would post to webhooks, whose names it cannot check', {
+  tags: 'slow',
+}, async () => {
   const number = await open({ 'src/d.ts': 'export const d = 1;\n' });
   const file = join(folder, 'tell.yaml');
   writeFileSync(
@@ -430,7 +432,9 @@ steps:
 ${more}`;
 const SAYS = (name: string, body: string) => COMMENTS(body).replace('greeting', name);
 
-test('a dry run plays the chains that steps run, of the file, the repository and the organisation', async () => {
+test('a dry run plays the chains that steps run, of the file, the repository and the organisation', {
+  tags: 'slow',
+}, async () => {
   github.addRepository({
     owner: 'octo',
     name: '.github',
@@ -506,7 +510,9 @@ test('a dry run in JSON has the run of a step at that step, and a question there
   expect(writes).toEqual([]);
 });
 
-test('a dry run says that a step cannot run a chain that the settings leave out, as the app would', async () => {
+test('a dry run says that a step cannot run a chain that the settings leave out, as the app would', {
+  tags: 'slow',
+}, async () => {
   await github.push({
     repo: REPO,
     branch: 'main',

@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -256,7 +257,7 @@ describe('an acceptance that is withdrawn', () => {
 });
 
 describe('a finding is not accepted', () => {
-  test.each([
+  eachFirstQuick([
     ['the author', 'ada', {}, 'wrote this pull request'],
     [
       'somebody who co-wrote a commit',
@@ -294,7 +295,7 @@ describe('a finding is not accepted', () => {
     expect(await say(harness, number, 'max', accept(findings[0]))).toContain('Accepted');
   });
 
-  test('that has another name, and the reply lists those that there are', async () => {
+  test('that has another name, and the reply lists those that there are', { tags: 'slow' }, async () => {
     const { harness, number, findings } = await blocked();
     expect(await say(harness, number, 'mia', accept('00000000'))).toBe(
       `The review has no finding \`00000000\`; its findings are \`${findings[0]}\` (\`${FILE}:1\`).`,

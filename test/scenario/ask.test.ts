@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GitHubError } from '../../src/ports/github.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { reactions } from './support-commands.ts';
@@ -192,7 +193,7 @@ describe('a question with a model', () => {
     expect(stub.asked).toEqual([]);
   });
 
-  test.each([
+  eachFirstQuick([
     [
       'a skill that does not exist',
       says({ decision: 'skill', skill: 'merge' }),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
 import { GitHubError } from '../../src/ports/github.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
@@ -158,7 +159,7 @@ describe('a step that leaves its skill open, with a model,', () => {
     });
   });
 
-  test.each([
+  eachFirstQuick([
     ['a skill that it was not shown', { skill: 'pr-review' }, 'not among those it was shown'],
     ['a question back', { decision: 'question', text: 'Which one?' }, 'Which one?'],
   ])('fails with a reason if the model names %s', async (_, answer, words) => {

@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { CI_AND_MERGE, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
 
@@ -48,7 +49,7 @@ const PLACE = {
   repository: { id: 700_001, name: 'app', owner: { login: 'octo' } },
 };
 
-test.each([
+eachFirstQuick([
   ['pull_request', { action: 'opened', ...PLACE }],
   ['pull_request', { action: 'opened', ...PLACE, pull_request: { number: 'one' } }],
   ['issue_comment', { action: 'created', ...PLACE, issue: { number: 1, pull_request: {} } }],
@@ -115,7 +116,7 @@ test(`a file of ${MEGABYTES} MB is named, and the rest is reviewed`, { tags: 'sl
   expectOnce(scene, number, headSha);
 });
 
-test('a binary file is named, and not read', async () => {
+test('a binary file is named, and not read', { tags: 'slow' }, async () => {
   const scene = await start(only({ review: REVIEW }));
   const { headSha } = await scene.open({ files: { 'logo.png': new Uint8Array([137, 80, 78, 71, 0, 1, 2]) } });
   expect(scene.check(headSha, 'review')?.conclusion).toBe('success');
@@ -125,7 +126,9 @@ test('a binary file is named, and not read', async () => {
   ).toHaveLength(2);
 });
 
-test('code that contains a NUL, which Git treats as binary, leaves the review without a verdict', async () => {
+test('code that contains a NUL, which Git treats as binary, leaves the review without a verdict', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ review: REVIEW }));
   const { headSha } = await scene.open({ files: { 'src/run.js': 'eval(input);\n\0' } });
   expect(scene.check(headSha, 'review')?.conclusion).toBe('failure');
@@ -152,7 +155,7 @@ test('a pull request whose fork was deleted is still reviewed', { tags: 'slow' }
   expectOnce(scene, number, headSha);
 });
 
-test('a renamed file counts under both of its names', async () => {
+test('a renamed file counts under both of its names', { tags: 'slow' }, async () => {
   const moved = LABEL.replace('{ event: pr.opened }', '{ event: pr.opened, filter: { paths: "old/**" } }');
   const scene = await start({
     ...only({ label: moved, review: REVIEW }),
@@ -206,7 +209,7 @@ test('findings in files with strange names appear under those names', { tags: 's
   expectOnce(scene, number, headSha);
 });
 
-test('a chain file with a strange name is checked like any other', async () => {
+test('a chain file with a strange name is checked like any other', { tags: 'slow' }, async () => {
   const scene = await start(only({ label: LABEL }));
   const path = '.github/countersign/chains/a "b"\n<c>.yaml';
   const { headSha } = await scene.open({ files: { [path]: 'name: Nope\n' } });
@@ -262,7 +265,9 @@ test('a comment of 65 KB with a command in it is answered in one sentence', { ta
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('an API that does not know the pull request right after its event is asked again', async () => {
+test('an API that does not know the pull request right after its event is asked again', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ label: LABEL }));
   scene.github.fail(
     ({ path }) => /\/pulls\/1(\?|$)/.test(path),

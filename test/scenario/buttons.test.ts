@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { openWaitingForCi } from './support-commands.ts';
 import { CI_AND_MERGE, only, scenes } from './support-scene.ts';
@@ -49,7 +50,7 @@ test('a button of an older head does nothing to the newer one', { tags: 'slow' }
   expect(scene.check(newer, 'ship')?.title).toMatch(/^Waiting for CI/);
 });
 
-test.each([
+eachFirstQuick([
   ['the check run', 'rerequestCheck'],
   ['all checks', 'rerequestAllChecks'],
 ] as const)('re-running %s on GitHub runs again what failed', async (_, rerun) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChainStatus } from '../../src/domain/chain/stored.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { chainComments, store } from './support-chains.ts';
 import { CHAINS, only, type Scene, scenes } from './support-scene.ts';
@@ -64,7 +65,7 @@ test('a step runs another chain with inputs, and has its result as its outcome',
   expect(await scene.runs('inner')).toHaveLength(1);
 });
 
-test('a step whose chain fails has not passed, and the chain goes on', async () => {
+test('a step whose chain fails has not passed, and the chain goes on', { tags: 'slow' }, async () => {
   const scene = await start(
     only({
       outer: outer(
@@ -81,7 +82,7 @@ test('a step whose chain fails has not passed, and the chain goes on', async () 
   expect(chainComments(scene, number)).toEqual(['sorry']);
 });
 
-test('a push ends the run of a step together with the run that it belongs to', async () => {
+test('a push ends the run of a step together with the run that it belongs to', { tags: 'slow' }, async () => {
   const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
   await scene.open();
   expect(await said(scene)).toBe('until its run of the chain inner has ended');
@@ -121,7 +122,9 @@ test('a merge in the run of a step has its own question, and the step that waits
   expect((await loaded(scene, 'outer')).run.status).toBe('completed');
 });
 
-test('the run of a step neither replaces nor stands for the own run of its chain', async () => {
+test('the run of a step neither replaces nor stands for the own run of its chain', {
+  tags: 'slow',
+}, async () => {
   const own = inner(WAITS).replace('manual.fired', 'pr.opened');
   const scene = await start(only({ outer: outer(), inner: own }));
   const { number, headSha } = await scene.open();
@@ -164,7 +167,7 @@ test('chains that run each other in a circle end, and say why', { tags: 'slow' }
   );
 });
 
-test.each([
+eachFirstQuick([
   ['there is no chain "innr": did you mean "inner"?', '{ chain: innr }'],
   ['there is no input "who"', '{ chain: inner, inputs: { who: ada } }'],
 ])('a step says that its chain cannot run: %s', async (because, inputs) => {
@@ -182,7 +185,9 @@ test.each([
   expect(await scene.runs('inner')).toEqual([]);
 });
 
-test('the configuration check of a pull request names chains that would run each other', async () => {
+test('the configuration check of a pull request names chains that would run each other', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
   const { headSha } = await scene.open({
     files: { [`${CHAINS}/inner.yaml`]: inner('  - { action: chain, with: { chain: outer } }') },
@@ -193,7 +198,7 @@ test('the configuration check of a pull request names chains that would run each
   );
 });
 
-test.each<[ChainStatus, string]>([
+eachFirstQuick<[ChainStatus, string]>([
   ['paused', 'inner was paused by the operator on 2026-03-02 09:00 UTC'],
   ['disabled', 'inner was disabled by the operator on 2026-03-02 09:00 UTC'],
 ])('a step does not run a chain that the operator %s, and says so', async (status, because) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { chainComments, flowChain } from './support-chains.ts';
 import { type Scene, scenes, section } from './support-scene.ts';
@@ -96,7 +97,7 @@ test('a label that GitHub refuses is reported as requested, not as added', { tag
   expect(section(scene.check(headSha, 'flow')?.summary, 'Steps')).toMatch(/added the label x to #/);
 });
 
-test('a connection that breaks during a comment leads to one comment', async () => {
+test('a connection that breaks during a comment leads to one comment', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('action: gh-comment, with: { body: Hello }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
@@ -207,7 +208,7 @@ test('neither a condition nor its opposite holds for a step that was skipped', {
   expect(scene.github.labels(REPO, number)).toEqual(['said']);
 });
 
-test('labels are added to the existing ones', async () => {
+test('labels are added to the existing ones', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain('skill: ci\naction: gh-label, with: { labels: ["{{ trigger.author }}", big] }'),
   );
@@ -231,7 +232,7 @@ test('a chain’s comment has its author’s text, with values filled in', { tag
 const HOSTILE =
   '@octo/everyone <img src=x> <!-- countersign:approval head=1 base=main --> [a](https://evil.test) #1';
 
-test.each([
+eachFirstQuick([
   ['rings nobody', /(?<![\w&])@octo\/everyone/],
   ['contains no HTML', /<img/],
   ['contains no marker', /<!-- countersign:approval/],

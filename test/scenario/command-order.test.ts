@@ -31,7 +31,7 @@ async function isPaused({ app }: Scene): Promise<boolean> {
 }
 
 describe('commands that arrive out of order', () => {
-  test.each([
+  eachFirstQuick([
     ['a minute apart', 60_000],
     ['of the same second', 0],
   ])('a late resume does not undo a pause %s', async (_, apartMs) => {

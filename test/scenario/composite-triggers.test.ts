@@ -143,7 +143,7 @@ test('any_of fires for the first part, and again only when its time is over', { 
   expect(chainComments(scene, opened.number)).toEqual(['after pr.labeled', 'after ci.changed']);
 });
 
-test('parts of the repository come together whatever they are about', async () => {
+test('parts of the repository come together whatever they are about', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'skill: ci',

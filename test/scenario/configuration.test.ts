@@ -32,7 +32,7 @@ test('an organisation’s chain runs in its repositories', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['of-octo']);
 });
 
-test('a repository’s chain replaces the organisation’s with its name', async () => {
+test('a repository’s chain replaces the organisation’s with its name', { tags: 'slow' }, async () => {
   const scene = await start({ [`${CHAINS}/pr-review.yml`]: labelChain('pr-review', 'ours') });
   organisation(scene, { 'countersign/chains/pr-review.yaml': labelChain('pr-review', 'of-octo') });
   const { number } = await scene.open();
@@ -69,7 +69,7 @@ steps:
   `);
 });
 
-test('the settings say which chains run', async () => {
+test('the settings say which chains run', { tags: 'slow' }, async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [first]\n',
     [`${CHAINS}/first.yaml`]: labelChain('first', 'first'),
@@ -117,7 +117,7 @@ test('a name in the settings that no chain has is reported with its place, and t
   `);
 });
 
-test('an empty list of chains runs none, and nothing is reported', async () => {
+test('an empty list of chains runs none, and nothing is reported', { tags: 'slow' }, async () => {
   const scene = await start({ [SETTINGS]: 'chains: []\n' });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({});
@@ -192,7 +192,7 @@ test('an invalid chain does not let the shipped one with its name run instead', 
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
 });
 
-test('a file that is not valid YAML is reported with its line', async () => {
+test('a file that is not valid YAML is reported with its line', { tags: 'slow' }, async () => {
   const scene = await start({ [`${CHAINS}/pr-review.yaml`]: 'name: pr-review\nsteps: [\n' });
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'base configuration')?.summary).toMatch(/pr-review\.yaml:\d+:\d+/);
@@ -260,13 +260,13 @@ test('nothing runs with invalid settings, and the reason is shown', { tags: 'slo
   expect(told).toContain('there is no chain "fist"');
 });
 
-test('the check run says that no chain runs with invalid settings', async () => {
+test('the check run says that no chain runs with invalid settings', { tags: 'slow' }, async () => {
   const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\n' });
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'base configuration')?.summary).not.toContain('other chains are not affected');
 });
 
-test('invalid settings of the organisation stop its repositories', async () => {
+test('invalid settings of the organisation stop its repositories', { tags: 'slow' }, async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   organisation(scene, { [SETTINGS]: 'countersign: { count: 0 }\n' });
   const { number, headSha } = await scene.open();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -26,7 +27,7 @@ import {
 const TWO = 'countersign: { count: 2 }\n';
 
 describe('a step that asks and merges nothing continues', () => {
-  test.each([
+  eachFirstQuick([
     ['when a maintainer approves it by name', '/countersign approve safe'],
     ['when a maintainer approves without a name', '/countersign approve'],
   ])('%s', async (_, command) => {
@@ -42,7 +43,7 @@ describe('a step that asks and merges nothing continues', () => {
     expect(asked.harness.github.merges).toEqual([]);
   });
 
-  test.each([
+  eachFirstQuick([
     ['', {}],
     [' of a pull request from a fork', { author: 'otto', fork: 'otto/app' }],
   ])('when a maintainer presses the button%s', async (_, input) => {

@@ -136,7 +136,7 @@ test('a step that a person runs again starts the workflow again', { tags: 'slow'
   expect(await said(scene)).toContain('waits for deploy.yml');
 });
 
-test.each([
+eachFirstQuick([
   ['{ workflow: ci.yml }', "Workflow does not have 'workflow_dispatch' trigger", {}],
   ['{ workflow: deploy.yml, inputs: { a: "{{ trigger.labels }}" } }', 'the value of an input is a text', {}],
   ['{ workflow: deploy.yml }', 'needs standard', { fork: 'otto/app', author: 'otto' }],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import type { Fault } from '../support/github/faults.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
@@ -45,7 +46,7 @@ describe('of writes that share a request', () => {
     mutates?.includes('createCheckRun') ?? false;
   const asks = ({ mutates }: { mutates?: readonly string[] }) => mutates?.includes('addComment') ?? false;
 
-  test.each<[string, Fault]>([
+  eachFirstQuick<[string, Fault]>([
     ['whose answer is lost', { after: 'reset' }],
     ['that is broken off after the first of them', { afterFields: 1 }],
     ['that GitHub finishes after the connection broke', { lateMs: 5_000 }],
@@ -91,7 +92,7 @@ describe('of writes that share a request', () => {
 const isCheckRun = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/check-runs');
 
-test.each([
+eachFirstQuick([
   ['check run', isCheckRun],
   ['comment', isComment],
 ])(
@@ -266,7 +267,7 @@ test('a comment whose answer was lost is not written twice', { tags: 'slow' }, a
   expect(github.merges).toHaveLength(1);
 });
 
-test('a check run whose answer was lost is not created twice', async () => {
+test('a check run whose answer was lost is not created twice', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.fail(({ method, path }) => method === 'POST' && path.endsWith('/check-runs'), { after: 'reset' }, 1);

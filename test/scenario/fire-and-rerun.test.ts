@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
@@ -117,7 +118,7 @@ test('every step that failed is run again, not only the first', { tags: 'slow' }
   expect(s.replies(number, asked)).toEqual(['Running again: `a`, `b`.']);
 });
 
-test.each([
+eachFirstQuick([
   [
     'review',
     'No step of the chains that have run here uses the skill `pr-review`, so there is nothing to run again.',

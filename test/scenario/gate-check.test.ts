@@ -376,7 +376,9 @@ describe('with merge: { by: people }, the gate', () => {
   });
 });
 
-test('auto-merge that overtakes the app’s merge call counts as a countersigned merge', async () => {
+test('auto-merge that overtakes the app’s merge call counts as a countersigned merge', {
+  tags: 'slow',
+}, async () => {
   const harness = await guarded();
   const { github } = harness;
   github.allowAutoMerge(REPO);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -332,7 +333,7 @@ describe('any other step behind a gate', () => {
     },
   );
 
-  test.each(['pre', 'post'] as const)(
+  eachFirstQuick(['pre', 'post'] as const)(
     'asks a person if a %s gate requires one, and continues with a countersign of this head',
     async (at) => {
       const harness = await start({ chain: commentBehind(gate(SMALL, 'require_human'), at) });
@@ -393,7 +394,7 @@ steps:
     expect(kinds).toContain('ci_result');
   });
 
-  test('costs no request for facts that no criterion names', async () => {
+  test('costs no request for facts that no criterion names', { tags: 'slow' }, async () => {
     const harness = await start({ chain: commentBehind(gate(criterion("repo.name == 'app'"))) });
     const { number } = await open(harness);
     expect(comments(harness, REPO, number)).toEqual(['Hello']);

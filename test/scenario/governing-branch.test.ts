@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -57,7 +58,7 @@ test('a protected branch decides with its own files who may countersign merges i
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test.each([
+eachFirstQuick([
   ['a pattern that anybody can make branches for', { approvals: 1 }],
   ['a ruleset that only forbids its deletion', { restrict: ['creations', 'deletions'] as const }],
   [
@@ -72,7 +73,7 @@ test.each([
   expect(ownCheck(harness, headSha).summary).toContain('as release/evil is not protected');
 });
 
-test('a chain of the default branch sees the real base of the pull request', async () => {
+test('a chain of the default branch sees the real base of the pull request', { tags: 'slow' }, async () => {
   const filtered = MERGE_ONLY.replace('draft: false', 'draft: false, base: main');
   const harness = await start({ chain: filtered });
   await makeEvil(harness);

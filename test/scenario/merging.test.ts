@@ -179,7 +179,7 @@ describe('when GitHub does not merge', () => {
     expect(edits).toEqual([]);
   });
 
-  test.each([
+  eachFirstQuick([
     [422, 'Base branch was modified. Review and try the merge again.'],
     [403, 'Resource not accessible by integration'],
   ])('a refusal (%s) fails with GitHub’s message and is not retried', async (status, message) => {
@@ -283,7 +283,9 @@ describe('when it is unknown whether GitHub merged', () => {
     expect(github.merges).toEqual([]);
   });
 
-  test('the webhook of our own merge that overtakes the answer changes nothing', async () => {
+  test('the webhook of our own merge that overtakes the answer changes nothing', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     github.fail(isMerge, { after: 'reset' }, 1);

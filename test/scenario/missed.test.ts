@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { A_RECHECK, approvals, checkLines, MERGE_ONLY, open, react, start } from './support.ts';
 
@@ -128,7 +129,7 @@ test('a push without any webhook voids the approval of the older head', { tags: 
   expect(approvals(harness, number)).toHaveLength(2);
 });
 
-test.each([
+eachFirstQuick([
   ['closed', (harness: Harness, number: number) => harness.github.closePullRequest(REPO, number, 'ada')],
   ['merged', (harness: Harness, number: number) => harness.github.mergePullRequest(REPO, number, 'mia')],
 ])('the run of a pull request that was %s without a webhook ends within an hour', async (_, end) => {
@@ -168,7 +169,7 @@ test('pull requests from before the first reconciliation are ignored until someb
   expect(runs.map(({ pullRequest }) => pullRequest)).toEqual([opened.number]);
 });
 
-test('a reconciliation continues at the repository where it was interrupted', async () => {
+test('a reconciliation continues at the repository where it was interrupted', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();
@@ -182,7 +183,9 @@ test('a reconciliation continues at the repository where it was interrupted', as
   expect([count(REPO) - before, count('octo/second'), count('octo/third')]).toEqual([1, 2, 1]);
 });
 
-test('a repository that cannot be read does not stop the reconciliation of others', async () => {
+test('a repository that cannot be read does not stop the reconciliation of others', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();

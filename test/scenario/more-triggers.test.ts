@@ -118,7 +118,7 @@ test('an approval by somebody without write access counts as a comment, also in 
   expect(chainComments(scene, number)).toEqual(['event: commented', 'event: approved', 'all\\_of: approved']);
 });
 
-test('a label on an issue fires the chains for it', async () => {
+test('a label on an issue fires the chains for it', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'action: gh-comment, with: { body: "{{ trigger.actor }} added {{ trigger.label }}" }',

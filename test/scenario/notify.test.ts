@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   approvalOf,
@@ -169,7 +170,7 @@ it('what could not be sent before a push is not sent for the old head', { tags: 
   expect(mentions(harness).map(({ body }) => /id=(apr_\d)/.exec(body)?.[1])).toEqual(['apr_2']);
 });
 
-it.each([
+eachFirstQuick([
   ['somebody else is still requested', '', { people: ['max'], teams: [] }],
   [
     'nobody is requested any more',

@@ -69,7 +69,9 @@ test('a reaction to the status comment answers no later question', { tags: 'slow
   expect(harness.github.merges).toEqual([]);
 });
 
-test('after a push, the question shows the state of the new head, until a new question replaces it', async () => {
+test('after a push, the question shows the state of the new head, until a new question replaces it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -246,7 +248,9 @@ test('a reaction to a comment that says that the merge was rejected answers no q
   expect(github.merges).toHaveLength(1);
 });
 
-test('a question that GitHub never got is not written after the question about the next head', async () => {
+test('a question that GitHub never got is not written after the question about the next head', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const isQuestion = ({ method, path }: { method: string; path: string }) =>
     method === 'POST' && path.endsWith('/comments');

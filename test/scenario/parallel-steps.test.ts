@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { GREETING, start } from './support.ts';
 
@@ -49,7 +50,7 @@ async function statuses({ app }: Harness, number: number): Promise<string> {
   return (state?.invocations ?? []).map(({ stepId, status }) => `${stepId} ${status}`).join(', ');
 }
 
-test.each([
+eachFirstQuick([
   ['max_parallel: 1', 1],
   ['max_parallel: 3', 3],
   ['', 4],

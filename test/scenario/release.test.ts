@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { flowChain } from './support-chains.ts';
 import { type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -75,7 +76,7 @@ test('a second merge leaves the release of that tag as it is', { tags: 'slow' },
   expect(await summary(scene)).toBe('found the release v1.0.0, and left it as it is');
 });
 
-test.each([
+eachFirstQuick([
   ['{ tag: "{{ trigger.title }}" }', 'a tag has only letters, digits and . _ / + -', {}],
   ['{ tag: v1 }', 'needs standard', { fork: 'otto/app', author: 'otto' }],
 ])('nothing is released with %s', async (inputs, because, more) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { open, ownCheck, start } from './support.ts';
 
@@ -32,7 +33,7 @@ test('the author of the pull request is left out, because GitHub would refuse th
   expect(harness.github.requestedReviewers(REPO, number)).toEqual({ people: ['mia'], teams: [] });
 });
 
-test('a request whose answer is lost is made once', async () => {
+test('a request whose answer is lost is made once', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chain('{ people: mia }') });
   harness.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/requested_reviewers'),
@@ -45,7 +46,7 @@ test('a request whose answer is lost is made once', async () => {
   expect(requests(harness)).toBe(1);
 });
 
-test.each([
+eachFirstQuick([
   ['{ people: "{{ trigger.title }}" }', 'a user is a GitHub login, without @'],
   ['{ teams: [elsewhere/core] }', 'the team elsewhere/core is not of octo'],
   [

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, type HarnessOptions, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -65,7 +66,7 @@ describe('a review that requests changes', () => {
     expect(github.merges).toEqual([]);
   });
 
-  test.each([
+  eachFirstQuick([
     ['an outsider', 'otto', {}],
     [
       'a writer, where the settings ignore it,',
@@ -105,7 +106,7 @@ describe('a review that requests changes', () => {
     expect(checkLines(harness, headSha)).toEqual([`in_progress: ${HELD_BY_WILL}`]);
   });
 
-  test('that GitHub refuses to show is not considered missing', async () => {
+  test('that GitHub refuses to show is not considered missing', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await asked();
     harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403, body: { message: 'No' } });
     await countersign(harness, number);
@@ -178,7 +179,9 @@ describe('a conflict with the base branch', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('that GitHub reports only after a while is reported before anybody is asked', async () => {
+  test('that GitHub reports only after a while is reported before anybody is asked', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha } = await conflictingFromTheStart({ mergeability: 'lazy' });
     await harness.advance(10_000);
     expect(approvals(harness, number)).toEqual([]);
@@ -206,7 +209,7 @@ describe('a conflict with the base branch', () => {
     expect(github.mergeRequests).toHaveLength(1);
   });
 
-  test('that only the refusal of the merge names is said with what to do', async () => {
+  test('that only the refusal of the merge names is said with what to do', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     const { number, headSha } = await open(harness);

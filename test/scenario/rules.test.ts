@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
 import type { Invocation, RunState } from '../../src/domain/run/run.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { A_RECHECK, countersign } from './support.ts';
 import { chainComments, flowChain } from './support-chains.ts';
@@ -86,7 +87,7 @@ test('the sentence names three rules, and the evidence all of them', { tags: 'sl
   expect(reason?.evidence.map(({ id }) => id)).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
 });
 
-test('an input whose expression has no value breaks its rule', async () => {
+test('an input whose expression has no value breaks its rule', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'id: say, action: gh-comment, with: { body: Hello, for: "{{ trigger.input_nobody }}" }, validate: [{ rule_id: there, field: for, check: pattern, pattern: ".*" }]',
@@ -111,7 +112,7 @@ test('a title from a pull request is matched in full, and not quoted', { tags: '
   expect(scene.check(headSha, 'flow')?.summary).not.toContain('all is well');
 });
 
-test.each([
+eachFirstQuick([
   ['merge', 'action: gh-merge, with: { method: squash }'],
   ['label', 'action: gh-label, with: { method: squash, labels: [a] }'],
 ])('nobody is asked to countersign a %s whose inputs break a rule', async (_, uses) => {
@@ -174,7 +175,7 @@ test('a rejected outcome is kept and shown to whoever asks why', async () => {
   expect(JSON.parse(kept)).toMatchObject({ action: 'gh-comment', details: { issue: number } });
 });
 
-test('an outcome that satisfies every rule counts', async () => {
+test('an outcome that satisfies every rule counts', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'action: gh-comment, with: { body: Hello }, expect: [{ rule_id: done, field: passed, check: type, type: bool }]',
@@ -184,7 +185,7 @@ test('an outcome that satisfies every rule counts', async () => {
   expect(chainComments(scene, number)).toEqual(['Hello']);
 });
 
-test('a step whose outcome broke a rule is retried if it has attempts left', async () => {
+test('a step whose outcome broke a rule is retried if it has attempts left', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(`action: gh-comment, retry: { attempts: 3, backoff: 1s }, with: { body: Hello }, ${NOT_HERE}`),
   );

@@ -154,7 +154,7 @@ test('without the permission the step fails and names it', async () => {
   expect(why(scene, headSha)).toContain('actions: read');
 });
 
-test('a report that has expired fails the step with the reason', async () => {
+test('a report that has expired fails the step with the reason', { tags: 'slow' }, async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   leave(scene, headSha, { expired: true });

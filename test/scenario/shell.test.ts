@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Shell, ShellEnd, ShellTask } from '../../src/ports/shell.ts';
 import { createShell } from '../../src/skills/shell/shell.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { only, type Scene, SETTINGS, scenes } from './support-scene.ts';
 
@@ -80,7 +81,7 @@ test('files that match the globs are kept as artifacts of the run', { tags: 'slo
   expect(artifacts.map(({ name }) => name)).toEqual(expect.arrayContaining(['coverage/index.json']));
 });
 
-test.each([
+eachFirstQuick([
   ['the operator has not', 'shell: allow\n', undefined, 'turns them on with COUNTERSIGN_SHELL=allow'],
   [
     'the settings have not',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { packageId } from '../../src/domain/skill/package.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../src/skills/runtime/handler.ts';
 import type { SkillContext } from '../../src/skills/runtime/skill-context.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { CHAINS, only, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
@@ -249,7 +250,7 @@ test('a skill that needs more trust than the run has is not run', { tags: 'slow'
   expect(said(scene, number)).toEqual([]);
 });
 
-test.each([
+eachFirstQuick([
   [true, 'success'],
   [false, 'failure'],
 ])('a gate asks a package, and with passed: %s the check ends in %s', async (passed, verdict) => {
@@ -315,7 +316,7 @@ test('a skill of a kind that cannot run here fails its step with that sentence',
   );
 });
 
-test.each([
+eachFirstQuick([
   ['an invalid outcome', '{"summary": "hi", "passed": true}', 'what it gave back is no gate'],
   [
     'a verdict that contradicts itself',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { flowChain } from './support-chains.ts';
 import { type Scene, scenes } from './support-scene.ts';
@@ -38,7 +39,7 @@ test('a status whose answer is lost is set once', { tags: 'slow' }, async () => 
   expect(scene.github.statuses(REPO, headSha)).toHaveLength(1);
 });
 
-test.each([
+eachFirstQuick([
   ['{ context: ci, state: "{{ trigger.title }}" }', '"state" cannot be "build"'],
   [
     '{ context: ci, state: success, target_url: "{{ trigger.title }}" }',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChainStatus } from '../../src/domain/chain/stored.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { isGateCheck } from '../support/github/read.ts';
 import { REPO } from '../support/harness.ts';
 import { store } from './support-chains.ts';
@@ -30,7 +31,7 @@ test('a paused chain starts no run, and the gate check and `why` say so until it
   expect(await scene.runs('ship')).toHaveLength(1);
 });
 
-test.each<[ChainStatus, string]>([
+eachFirstQuick<[ChainStatus, string]>([
   ['paused', 'waiting_ci'],
   ['disabled', 'cancelled'],
 ])('a run of a chain that is %s later is %s at its next event', async (status, then) => {

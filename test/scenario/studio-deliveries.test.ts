@@ -138,7 +138,9 @@ test('the list of deliveries is narrowed by status, event, repository and text',
   expect(await guids(`repository=${REPO}`)).toEqual([await guidOfRun(harness)]);
 });
 
-test('a search for a repository looks at 200 deliveries a page, says so, and goes on until it has seen all', async () => {
+test('a search for a repository looks at 200 deliveries a page, says so, and goes on until it has seen all', {
+  tags: 'slow',
+}, async () => {
   const harness = await startForOperators();
   await open(harness);
   const opened = await guidOf(harness, 'pull_request');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Browser, openBrowser, post, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { textOf } from '../support/studio.ts';
 import { open, start } from './support.ts';
@@ -118,7 +119,7 @@ describe('a chain that people fire', () => {
     });
   });
 
-  test.each([`${REPO}#1`, REPO])('is fired by maintainers only, as by the command: %s', async (on) => {
+  eachFirstQuick([`${REPO}#1`, REPO])('is fired by maintainers only, as by the command: %s', async (on) => {
     const { harness } = await scene();
     const before = (await runsOf(harness, 'deploy')).length;
     const browser = await signedIn(harness, 'will');

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBrowser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { rowsOf } from '../support/rows-of.ts';
 
@@ -106,7 +107,7 @@ describe('signing in', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  test.each([
+  eachFirstQuick([
     ['without a state', (answer: URL) => answer.searchParams.delete('state')],
     ['with another state', (answer: URL) => answer.searchParams.set('state', 'x'.repeat(43))],
     ['with two states', (answer: URL) => answer.searchParams.append('state', 'x'.repeat(43))],
@@ -154,7 +155,9 @@ describe('signing in', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  test('comes back to the address of the settings, whatever host a request names', async () => {
+  test('comes back to the address of the settings, whatever host a request names', {
+    tags: 'slow',
+  }, async () => {
     await start({}, 'https://countersign.example');
     for (const headers of [
       { host: 'evil.example' } as Record<string, string>,
@@ -167,7 +170,7 @@ describe('signing in', () => {
     }
   });
 
-  test('is refused after ten minutes on the page of GitHub', async () => {
+  test('is refused after ten minutes on the page of GitHub', { tags: 'slow' }, async () => {
     await start();
     harness.github.signInAs('mia');
     const browser = openBrowser(harness);
@@ -176,7 +179,7 @@ describe('signing in', () => {
     expect((await browser.open(toGitHub.headers.get('location') ?? '')).status).toBe(400);
   });
 
-  test('says that GitHub does not answer', async () => {
+  test('says that GitHub does not answer', { tags: 'slow' }, async () => {
     await start();
     harness.github.fail(({ path }) => path === '/login/oauth/access_token', { status: 503 });
     harness.github.signInAs('mia');
@@ -194,7 +197,7 @@ describe('signing in', () => {
     expect((await browser.request('/sign-in')).status).toBe(302);
   });
 
-  test.each([
+  eachFirstQuick([
     '//evil.example/x',
     '/\\evil.example',
     'https://evil.example',
@@ -274,7 +277,9 @@ describe('a session', () => {
     expect(statuses).toEqual([...Array.from({ length: 14 }, () => 200), 401]);
   });
 
-  test('is deleted within hours after it ended, also if nobody signs in again', async () => {
+  test('is deleted within hours after it ended, also if nobody signs in again', {
+    tags: 'slow',
+  }, async () => {
     await start();
     await signedIn(harness, 'mia');
     await harness.sleep(23 * HOUR);
@@ -317,7 +322,9 @@ describe('a session', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  test('refreshes the token for GitHub when it expires, once for requests at the same time', async () => {
+  test('refreshes the token for GitHub when it expires, once for requests at the same time', {
+    tags: 'slow',
+  }, async () => {
     await start();
     const browser = await signedIn(harness, 'mia');
     await harness.sleep(9 * HOUR);
@@ -365,7 +372,7 @@ describe('a form', () => {
     ]).toEqual([403, 403, 403, 403, 403, 303]);
   });
 
-  test('carries another mask of its token in each answer', async () => {
+  test('carries another mask of its token in each answer', { tags: 'slow' }, async () => {
     await start();
     const browser = await signedIn(harness, 'mia');
     const tokens = [];

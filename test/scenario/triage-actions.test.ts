@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { open, ownCheck, start } from './support.ts';
 
@@ -31,14 +32,14 @@ test('a chain assigns people to a pull request, and to an issue', async () => {
   expect(harness.github.assignees(REPO, issue)).toEqual(['mia']);
 });
 
-test('nobody is assigned if GitHub would leave somebody out', async () => {
+test('nobody is assigned if GitHub would leave somebody out', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chain('action: gh-assign, with: { people: [mia, otto] }') });
   const { number, headSha } = await open(harness);
   expect(ownCheck(harness, headSha).summary).toContain('GitHub does not let otto be assigned in octo/app');
   expect(harness.github.assignees(REPO, number)).toEqual([]);
 });
 
-test.each([
+eachFirstQuick([
   ['its title', '"next RELEASE"'],
   ['its number', '2'],
   ['an expression with its title', '"{{ trigger.title }}"'],
@@ -50,7 +51,7 @@ test.each([
   expect(harness.github.milestone(REPO, number)).toBe('Next release');
 });
 
-test('a milestone that is not open fails the step, which names the open ones', async () => {
+test('a milestone that is not open fails the step, which names the open ones', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chain('action: gh-milestone, with: { milestone: "1.0" }') });
   harness.github.createMilestone(REPO, '1.0', 'closed');
   harness.github.createMilestone(REPO, '2.0 @octo/all');
@@ -89,7 +90,7 @@ test('a chain closes an issue with a reason', async () => {
   expect(harness.github.issues(REPO)).toMatchObject([{ state: 'closed', reason: 'not_planned' }]);
 });
 
-test('a close whose answer is lost is made once', async () => {
+test('a close whose answer is lost is made once', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chain('action: gh-close') });
   harness.github.fail(
     ({ method, path }) => method === 'PATCH' && path.includes('/issues/'),
@@ -102,7 +103,7 @@ test('a close whose answer is lost is made once', async () => {
   expect(writes(harness, /\/issues\/\d+$/)).toHaveLength(1);
 });
 
-test.each([
+eachFirstQuick([
   ['a reason for a pull request', 'reason: completed', '"reason" is for issues'],
   ['an unknown reason', 'reason: "{{ trigger.title }}"', '"reason" cannot be'],
 ])('%s closes nothing', async (_, inputs, because) => {

@@ -23,7 +23,7 @@ test('opening an issue fires the chains for issues, once', async () => {
 });
 
 // There is no commit that a check run could be about.
-test('a chain for an issue leaves no failed effects', async () => {
+test('a chain for an issue leaves no failed effects', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain('action: gh-label, with: { labels: [new] }', '{ event: issue.created }'),
   );
@@ -91,7 +91,9 @@ test('the app’s own merge also fires the chains for merges', { tags: 'slow' },
   expect(scene.github.labels(REPO, number)).toEqual(['shipped']);
 });
 
-test('closing a pull request without a merge fires the chains for that, and not those for merges', async () => {
+test('closing a pull request without a merge fires the chains for that, and not those for merges', {
+  tags: 'slow',
+}, async () => {
   const closed =
     'name: closed\ntrigger: { event: pr.closed }\nsteps: [{ action: gh-label, with: { labels: [closed] } }]\n';
   const merged =
@@ -127,7 +129,7 @@ test('closing a pull request again, after it was opened again, fires again, and 
   expect(await scene.runs('closed')).toHaveLength(2);
 });
 
-test('a chain that is fired by hand waits for nothing else', async () => {
+test('a chain that is fired by hand waits for nothing else', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain('action: gh-label, with: { labels: ["{{ trigger.input_name }}"] }', '{ event: manual.fired }'),
   );
@@ -184,7 +186,9 @@ test('adding a label starts a chain that filters on it, and removing the label e
   expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'skipped' });
 });
 
-test('a chain whose action lacks a value, because nobody gave the input, says so and merges nothing', async () => {
+test('a chain whose action lacks a value, because nobody gave the input, says so and merges nothing', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('action: gh-comment, with: { body: "{{ trigger.input_text }}" }'));
   const { number, headSha } = await scene.open();
   expect(chainComments(scene, number)).toEqual([]);

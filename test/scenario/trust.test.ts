@@ -92,7 +92,7 @@ const EVERY_LEVEL = `
   id: publish, skill: publish, depends_on: [], on_failure: continue
 `;
 
-test.each([
+eachFirstQuick([
   ['before a step', 'id: lint, skill: lint, gates: { pre: [{ id: asked, skill: publish }] }'],
   [
     'before a merge',
@@ -200,7 +200,7 @@ test('a refusal says, on the check run and in why, what was needed, what the run
   expect(world.replies(number, id)).toEqual([`\`\`\`\n${shown}\`\`\``]);
 });
 
-test('a step that needs the lowest trust sends GitHub no request about trust', async () => {
+test('a step that needs the lowest trust sends GitHub no request about trust', { tags: 'slow' }, async () => {
   const { scene: world, reached } = await scene('id: lint, skill: lint');
   const asked: string[] = [];
   world.github.onRequest(({ path }) => path.includes('/permission') && asked.push(path));
@@ -222,7 +222,7 @@ test('a dispatch does not count if its author is no longer a maintainer when the
   expect(await steps(world)).toEqual({ ci: 'completed', ship: BLOCKED });
 });
 
-test('a role that is removed while the step waits counts at its next poll', async () => {
+test('a role that is removed while the step waits counts at its next poll', { tags: 'slow' }, async () => {
   const { scene: world, reached } = await scene('id: slow, skill: slow');
   const { number } = await world.open();
   await fire(world, number);
@@ -273,7 +273,7 @@ test('nothing is done while GitHub cannot say who fired it, and the step runs on
   expect(reached).toEqual(['ship']);
 });
 
-test.each(['deploy', 'publish'])(
+eachFirstQuick(['deploy', 'publish'])(
   'an outsider’s pull request gets %s once, and only after a countersign for its head',
   async (skill) => {
     const { scene: world, reached } = await scene(`id: ship, skill: ${skill}, requires_approval: true`);
@@ -295,7 +295,9 @@ test('a countersign counts for the step that asked, not for the next', { tags: '
   expect(await steps(world)).toEqual({ first: 'completed', second: BLOCKED });
 });
 
-test('a step that a person must confirm asks for approval although the chain does not say so', async () => {
+test('a step that a person must confirm asks for approval although the chain does not say so', {
+  tags: 'slow',
+}, async () => {
   const { scene: world, reached } = await scene('id: ship, skill: sign');
   const opened = await world.open();
   expect(questions(world, opened)).toHaveLength(1);
@@ -304,7 +306,7 @@ test('a step that a person must confirm asks for approval although the chain doe
   expect(reached).toEqual(['ship']);
 });
 
-test('a step that is not allowed asks nobody', async () => {
+test('a step that is not allowed asks nobody', { tags: 'slow' }, async () => {
   const policy = {
     decide: () => ({ verdict: 'denied' as const, why: criterion('unmet', 'there is a freeze') }),
   };
@@ -314,7 +316,7 @@ test('a step that is not allowed asks nobody', async () => {
   expect((await world.runs('flow'))[0]?.reason?.summary).toContain('there is a freeze');
 });
 
-test('a step that needs a confirmation is refused if nobody is asked', async () => {
+test('a step that needs a confirmation is refused if nobody is asked', { tags: 'slow' }, async () => {
   const policy = {
     decide: () => ({
       verdict: 'needs_confirmation' as const,
@@ -328,7 +330,7 @@ test('a step that needs a confirmation is refused if nobody is asked', async () 
   expect(await steps(world)).toEqual({ tag: BLOCKED });
 });
 
-test.each([
+eachFirstQuick([
   ['merge', 'action: gh-merge, requires_approval: true'],
   ['step', 'action: gh-label, with: { labels: [x] }, requires_approval: true'],
 ])('a policy that denies a step at its end prevents a countersigned %s', async (_, step) => {
@@ -356,7 +358,9 @@ test('a policy that allows everything merges nothing without a countersign', { t
   expect(world.github.merges).toEqual([]);
 });
 
-test('an outsider’s pull request is still labelled and answered as the chain says', async () => {
+test('an outsider’s pull request is still labelled and answered as the chain says', {
+  tags: 'slow',
+}, async () => {
   const { scene: world } = await scene(
     'action: gh-label, with: { labels: [newcomer] }\naction: gh-comment, with: { body: Welcome }',
   );

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { flowChain } from './support-chains.ts';
 import { type Scene, scenes } from './support-scene.ts';
@@ -51,7 +52,7 @@ test('a head that is up to date stays as it is', { tags: 'slow' }, async () => {
   expect(await ends(scene)).toEqual([`completed: #${number} is up to date with main`]);
 });
 
-test.each([
+eachFirstQuick([
   ['conflicts', { base: { 'README.md': '# Theirs\n' } }, 'merge conflict between base and head'],
   [
     'is in a fork that the app may not write to',

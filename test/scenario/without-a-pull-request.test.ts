@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { post, said, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { flowChain } from './support-chains.ts';
 import { CHAINS, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -69,7 +70,7 @@ test('a dispatch fires a chain for the newest commit of the default branch, with
   );
 });
 
-test.each<[string, string, object, string]>([
+eachFirstQuick<[string, string, object, string]>([
   [
     'a wrong input',
     'health',
@@ -97,7 +98,7 @@ test.each<[string, string, object, string]>([
   expect(await refused(scene)).toEqual([[chain, 'repository_dispatch', 'refused', because]]);
 });
 
-test('a dispatch of a chain that needs a pull request starts nothing', async () => {
+test('a dispatch of a chain that needs a pull request starts nothing', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain('action: gh-comment, with: { body: x }', '[{ event: manual.fired }, { event: pr.merged }]'),
   );

@@ -56,7 +56,7 @@ test('a mutation with an unknown field executes nothing', async () => {
   expect(comments()).toBe(0);
 });
 
-test('each comment of a mutation counts as created content', async () => {
+test('each comment of a mutation counts as created content', { tags: 'slow' }, async () => {
   const { write, comments, github } = await startWriting({ secondaryLimits: { mergesAreContent: false } });
   await write(79);
   await expect(write(2)).rejects.toMatchObject({ status: 403 });

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Shell, ShellEnd } from '../../src/ports/shell.ts';
 import { countersign, open, start } from '../scenario/support.ts';
 import { only } from '../scenario/support-scene.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { startStudio } from '../support/served-studio.ts';
 
 const TRY = `
@@ -53,7 +54,7 @@ test('the page of a run shows the last 200 lines of a step’s log without its c
   expect(page).toContain(`<a href="/artifacts/${stored?.id}">The whole log</a>`);
 });
 
-test.each([
+eachFirstQuick([
   ['no line break', 'x'.repeat(200_000), 64_000],
   ['letters of three bytes', '€'.repeat(100_000), 21_333],
   ['only line breaks', '\n'.repeat(1_000), 200],

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { chainSchema } from '../../../src/domain/chain/chain.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
 import { chainOf, errorsOf, KNOWN, withSteps } from '../../support/chains.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { withinEffort } from '../../support/effort.ts';
 
 const shippedText = readFileSync(new URL('../../../chains/pr-review.yaml', import.meta.url), 'utf8');
@@ -639,7 +640,7 @@ describe('a chain file that should exhaust the parser', () => {
     ],
     ['51 steps', withSteps('  - skill: ci\n'.repeat(51)), 'at most 50 entries'],
   ];
-  test.each(files)('is refused with little work: %s', (_, text, message) => {
+  eachFirstQuick(files)('is refused with little work: %s', (_, text, message) => {
     expect(withinEffort(3_000, () => errorsOf(text)).join('\n')).toContain(message);
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { packageFromJson, packageToJson } from '../../../src/domain/skill/json.ts';
 import { filesOf, type PackageFile } from '../../../src/domain/skill/package.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { files, packageOf, skillMd } from '../../support/packages.ts';
 
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? 5);
@@ -117,7 +118,7 @@ describe('a JSON package', () => {
   const json = (more = '', inside = '', format = 'countersign-skill/1') =>
     `{"format":"${format}","name":"naming"${more},"files":{"SKILL.md":${JSON.stringify(skillMd())}${inside}}}`;
 
-  test.each([
+  eachFirstQuick([
     ['an unknown key', json(',"file":"x"'), 'unknown key "file": did you mean "files"?'],
     ['another format', json('', '', 'countersign-skill/2'), '"format" cannot be "countersign-skill/2"'],
     ['no files', '{"format":"countersign-skill/1","name":"naming"}', '"files" is missing'],

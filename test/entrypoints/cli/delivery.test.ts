@@ -50,7 +50,7 @@ describe('delivery list', () => {
 });
 
 describe('delivery list with a damaged archive', () => {
-  it('lists the others, names the archive and fails', async () => {
+  it('lists the others, names the archive and fails', { tags: 'slow' }, async () => {
     const path = join(newFolder(), 'countersign.db');
     await seed(path, async (storage) => {
       const names = Array.from({ length: 260 }, (_, index) => `guid-${index}`);

@@ -205,7 +205,7 @@ describe('countersign doctor', () => {
     ]);
   });
 
-  it('says that GitHub signs webhooks with another secret', async () => {
+  it('says that GitHub signs webhooks with another secret', { tags: 'slow' }, async () => {
     const harness = await startHarness();
     onTestFinished(() => harness.stop());
     const { github } = harness;

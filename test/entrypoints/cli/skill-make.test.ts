@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SKILL_OUTCOMES } from '../../../src/domain/skill/manifest.ts';
 import { SCAFFOLD_OUTCOMES } from '../../../src/entrypoints/cli/skill-scaffold-program.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { json, NAMING, repositories, SKILLS, skill } from './skill-support.ts';
 
 const { newFolder, withNaming, repository } = repositories();
@@ -72,7 +73,7 @@ describe('new', () => {
     ['a program in Python that says yes or no', ['--program', 'py'], 2],
     ['a program in Python that finds', ['--program', 'py', '--outcome', 'review_verdict'], 2],
   ];
-  it.each(process.env.COUNTERSIGN_LONG === '1' ? ways : ways.slice(0, 2))(
+  eachFirstQuick(process.env.COUNTERSIGN_LONG === '1' ? ways : ways.slice(0, 2))(
     'with %s creates a package without errors whose cases pass',
     async (_, options, cases) => {
       const cwd = newFolder();

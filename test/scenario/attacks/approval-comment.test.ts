@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
@@ -120,7 +121,7 @@ describe('an edited approval comment', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test.each([
+  eachFirstQuick([
     ['an invisible addition', (body: string) => `${body}\n<!-- and more -->`],
     ['zero-width characters', (body: string) => body.replace('merged', 'mer\u200bged')],
     ['another commit in the marker', (body: string) => body.replace(/head=\w+/, `head=${'0'.repeat(40)}`)],

@@ -55,7 +55,7 @@ function gateRuns({ github }: Harness, sha: string): number {
   return github.checkRuns(REPO, sha).filter(isGateCheck).length;
 }
 
-test.each(['app', 'people'])(
+eachFirstQuick(['app', 'people'])(
   'a request that opens the gate and arrives after it was closed leaves it closed, with merge by %s',
   async (by) => {
     const harness = await guarded({ settings: `merge: { by: ${by} }\n` });
@@ -115,7 +115,7 @@ eachFirstQuick<[string, Act, Act]>([
   },
 );
 
-test.each([403, 422])(
+eachFirstQuick([403, 422])(
   'a gate that GitHub once refuses to close, with %i, is still closed',
   async (status) => {
     const harness = await guarded(PEOPLE);

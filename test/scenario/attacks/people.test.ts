@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
@@ -115,7 +116,7 @@ describe('nothing is merged by', () => {
 });
 
 describe('a co-author cannot hide', () => {
-  test.each([
+  eachFirstQuick([
     [
       'under a login that was renamed since',
       (id: number) => `Old Name <${id}+old-name@users.noreply.github.com>`,

@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { type Canaries, canaries, fakeHost, fixture, LONG, run, targets } from './support.ts';
 
 describe('a JavaScript program that tries everything to escape', () => {
@@ -87,11 +88,11 @@ describe('a JavaScript program that exhausts', () => {
     expect(because).toMatch(/took more memory than it is given|out of memory|too long|invalid array buffer/i);
   });
 
-  test.concurrent('its stack gets an error and cannot use it to submit', async () => {
+  test('its stack gets an error and cannot use it to submit', { tags: 'slow' }, async () => {
     expect((await failed('const f = () => f() + 1; f();')).because).toMatch(/stack/i);
   });
 
-  test.concurrent.each(
+  eachFirstQuick(
     some(
       [
         ['a loop that catches its interruption', 'for (;;) { try { for (;;); } catch {} }'],

@@ -35,8 +35,8 @@ test.concurrent.each<[string, ProcessSpec, object]>([
   ['takes too long', node(SLEEP, { limits: { wallMs: 300 } }), { kind: 'timed_out', ms: 300 }],
   [
     'takes too much memory',
-    node(`globalThis.all = Buffer.alloc(300e6, 1); ${SLEEP}`, { limits: { memoryMb: 200 } }),
-    { kind: 'too_much_memory', mb: 200 },
+    node(`globalThis.all = Buffer.alloc(150e6, 1); ${SLEEP}`, { limits: { memoryMb: 100 } }),
+    { kind: 'too_much_memory', mb: 100 },
   ],
   [
     'writes too much',

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/skills/kinds/code/limits.ts';
 import { converse } from '../../../src/skills/kinds/code/run.ts';
 import type { ArtifactOutput } from '../../../src/skills/runtime/handler.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { fakeHost } from './support.ts';
 
 const START = {
@@ -37,7 +38,7 @@ const of = (because: string) => `${START.name}: ${because}`;
 const CALL = "{ kind: 'call', id: 1, function: 'get_diff', arguments: [] }";
 const WAIT = 'setInterval(() => {}, 1e6);';
 
-test.concurrent.each([
+eachFirstQuick([
   ['something that is not JSON', "say('hello');", 'it wrote something that is no message'],
   ['JSON that is not a message', "say({ kind: 'approve' });", 'it wrote something that is no message'],
   [

@@ -7,6 +7,7 @@ import { describeRenderFault, type RenderFault } from '../../../src/messages/ski
 import { type AnsweringProcess, commandFor, startAnswering } from '../../../src/skills/templating/process.ts';
 import { MAX_RENDERED_BYTES, renderString, withRenderer } from '../../../src/skills/templating/render.ts';
 import { missingName } from '../../../src/skills/templating/worker/missing-name.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { ownChildren } from '../../support/own-children.ts';
 
 const render = (template: string, context: { [name: string]: Json } = {}, timeoutMs = 100_000) =>
@@ -63,7 +64,7 @@ describe('renderString', () => {
     );
   });
 
-  it.each<[string, string, RenderFault['kind']]>([
+  eachFirstQuick<[string, string, RenderFault['kind']]>([
     [
       'an endless loop',
       `{% for a in range(99999) %}${'{% for b in range(99999) %}'.repeat(3)}${'{% endfor %}'.repeat(4)}`,
@@ -83,7 +84,7 @@ describe('renderString', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
   });
 
-  it('renders as much text as a prompt may have', async () => {
+  it('renders as much text as a prompt may have', { tags: 'slow' }, async () => {
     const rendered = await render(`{{ "\u0001" * ${MAX_RENDERED_BYTES} }}`);
     expect(rendered.ok && rendered.text.length).toBe(MAX_RENDERED_BYTES);
   });
@@ -184,7 +185,7 @@ describe('several renderings of one step', () => {
     expect(workers()).toEqual([]);
   });
 
-  it('start no process once the step has ended, in any of its parts', async () => {
+  it('start no process once the step has ended, in any of its parts', { tags: 'slow' }, async () => {
     let late: Promise<unknown> = Promise.resolve();
     const step = withRenderer(async (render) => {
       late = render('{{ 1 }}', {}, { signal }).then(() => render('{{ 2 }}', {}, { signal }));
@@ -197,7 +198,7 @@ describe('several renderings of one step', () => {
     expect(workers()).toEqual([]);
   });
 
-  it('end when nobody is left to ask, as when the app was killed', async () => {
+  it('end when nobody is left to ask, as when the app was killed', { tags: 'slow' }, async () => {
     const main = fileURLToPath(new URL('../../../src/skills/templating/worker/main.ts', import.meta.url));
     const child = spawn(process.execPath, [main], { stdio: ['pipe', 'ignore', 'ignore'] });
     child.stdin.end();
@@ -218,7 +219,7 @@ describe('the process of renderings', () => {
     return child;
   }
 
-  it('answers one question after another until it is ended', async () => {
+  it('answers one question after another until it is ended', { tags: 'slow' }, async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('a', within)).toEqual({ kind: 'answer', text: 'a' });
     expect(await child.ask('b', within)).toEqual({ kind: 'answer', text: 'b' });
@@ -243,12 +244,12 @@ describe('the process of renderings', () => {
     expect(child.over.aborted).toBe(true);
   });
 
-  it('is killed if it never stops writing', async () => {
+  it('is killed if it never stops writing', { tags: 'slow' }, async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('talk', within)).toEqual({ kind: 'too_long' });
   });
 
-  it('is reported when it dies', async () => {
+  it('is reported when it dies', { tags: 'slow' }, async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('die', within)).toEqual({ kind: 'crashed', detail: 'exit code 3' });
   });

@@ -300,7 +300,7 @@ describe('the prompts of a review', () => {
     expect(renderers()).toEqual([]);
   });
 
-  it('are no longer rendered once the review is aborted', async () => {
+  it('are no longer rendered once the review is aborted', { tags: 'slow' }, async () => {
     const caller = new AbortController();
     const answer = () => {
       caller.abort(new Error('the run was superseded'));

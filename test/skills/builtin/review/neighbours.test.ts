@@ -49,14 +49,16 @@ async function read(files: Record<string, string>, fault?: GitHubError) {
 }
 
 describe('reading around a change', () => {
-  it('takes at most 13 requests, however many files a repository has', async () => {
+  it('takes at most 13 requests, however many files a repository has', { tags: 'slow' }, async () => {
     const many = Object.fromEntries(
       Array.from({ length: 3_000 }, (_, n) => [`src/db/names-${n}/names.ts`, 'x();\n']),
     );
     expect((await read(many)).asked).toHaveLength(13);
   });
 
-  it('leaves out the change itself, and files that have nothing to do with it', async () => {
+  it('leaves out the change itself, and files that have nothing to do with it', {
+    tags: 'slow',
+  }, async () => {
     const { paths } = await read({
       'src/db/users.ts': 'own',
       'src/db/orders.ts': 'find();\n',

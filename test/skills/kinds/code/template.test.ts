@@ -3,6 +3,7 @@ import { sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { CodeLimits } from '../../../../src/skills/kinds/code/limits.ts';
 import { commandFor } from '../../../../src/skills/kinds/code/process.ts';
 import { fakeHost, LONG, run } from '../../../security/sandbox/support.ts';
+import { eachFirstQuick } from '../../../support/each-first-quick.ts';
 
 const { network } = await sandbox();
 const host = () => fakeHost({ ask: async (prompt) => `${prompt}!` });
@@ -122,7 +123,7 @@ describe('a JavaScript program has failed when it', () => {
     ],
     ['submits a bigint', 'submit(1n);', '1:7: it threw an error: TypeError: bigint is no JSON'],
   ];
-  test.concurrent.each(LONG ? forms : forms.slice(0, 5))('%s', async (_, source, because) => {
+  eachFirstQuick(LONG ? forms : forms.slice(0, 5))('%s', async (_, source, because) => {
     expect(await failureOf('template.js', source)).toBe(placed('code/template.js', because));
   });
 });

@@ -10,6 +10,7 @@ import {
   type Task,
 } from '../../../../src/skills/kinds/module/sidecar.ts';
 import { ManualClock } from '../../../support/clock.ts';
+import { eachFirstQuick } from '../../../support/each-first-quick.ts';
 
 const FAKE = fileURLToPath(new URL('fake.mjs', import.meta.url));
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
@@ -64,14 +65,14 @@ describe('the process of the sidecar', () => {
     expect(starts).toBe(2);
   });
 
-  it('starts once for concurrent tasks', async () => {
+  it('starts once for concurrent tasks', { tags: 'slow' }, async () => {
     const one = behaving('answer');
     const [first, ...others] = await Promise.all([1, 2, 3].map(() => one.perform(task())));
     expect(others).toEqual([first, first]);
     expect(starts).toBe(1);
   });
 
-  it('does not end for being idle while a task is under way', async () => {
+  it('does not end for being idle while a task is under way', { tags: 'slow' }, async () => {
     const taken: boolean[] = [];
     const one = behaving('answer', { later: () => () => void taken.push(true) });
     await one.perform(task());
@@ -85,7 +86,7 @@ describe('the process of the sidecar', () => {
     expect(starts).toBe(3);
   });
 
-  it('loses no task when it is killed from outside during a question', async () => {
+  it('loses no task when it is killed from outside during a question', { tags: 'slow' }, async () => {
     const one = behaving(['ask', 'answer']);
     const killed: number[] = [];
     const host: Host = async (_, signal) => {
@@ -109,7 +110,7 @@ describe('the process of the sidecar', () => {
     expect(await one.perform(task())).toMatchObject({ kind: 'done' });
   });
 
-  it('is unavailable if it cannot be started', async () => {
+  it('is unavailable if it cannot be started', { tags: 'slow' }, async () => {
     const missing = behaving('', { command: async () => ({ command: '/nowhere/node', args: [] }) });
     expect(await missing.perform(task())).toMatchObject({
       kind: 'unavailable',
@@ -159,7 +160,7 @@ describe('the process of the sidecar', () => {
     expect(await one.perform(task())).toEqual({ kind: 'unavailable', because: { kind: 'stopped' } });
   });
 
-  it('continues the other tasks when a task is aborted', async () => {
+  it('continues the other tasks when a task is aborted', { tags: 'slow' }, async () => {
     const one = behaving('silent');
     const controller = new AbortController();
     const aborted = one.perform(task({ signal: controller.signal }));
@@ -171,7 +172,7 @@ describe('the process of the sidecar', () => {
 });
 
 describe('the output of the sidecar', () => {
-  it.each([
+  eachFirstQuick([
     ['prose, and a verdict in another form', ['nonsense', 'wrong', 'answer']],
     ['a question for an unknown task, and a line without end', ['other', 'endless', 'answer']],
   ])('ends the sidecar if it is not a message: %s', async (_, lives) => {
@@ -180,12 +181,14 @@ describe('the output of the sidecar', () => {
     expect(starts).toBe(3);
   });
 
-  it('makes the sidecar unavailable if it is never a message', async () => {
+  it('makes the sidecar unavailable if it is never a message', { tags: 'slow' }, async () => {
     const end = await behaving('nonsense').perform(task());
     expect(end).toEqual({ kind: 'unavailable', because: { kind: 'no_message' } });
   });
 
-  it('is answered in the context of its own task, not of the one that started the process', async () => {
+  it('is answered in the context of its own task, not of the one that started the process', {
+    tags: 'slow',
+  }, async () => {
     const context = new AsyncLocalStorage<string>();
     const one = behaving('ask');
     const host: Host = async () => ({ value: context.getStore() ?? null });

@@ -76,7 +76,7 @@ describe('a prompt template', () => {
     });
   });
 
-  it('asks nobody if it cannot be rendered', async () => {
+  it('asks nobody if it cannot be rendered', { tags: 'slow' }, async () => {
     const broken = { ...artifact, content: 'a\n{{ pr.nothing }}' };
     expect(await promptHandler({ model: await t.model() }).execute(broken, context())).toMatchObject({
       kind: 'failed',

@@ -26,7 +26,7 @@ process.exitCode = alone.passed && shared.passed ? 0 : 1;
 /** The files of one share, and those that were changed last, because a new error is likeliest there. */
 function oneOf(all: { files: string[] }[]): string[] {
   // Unless one is named, each commit has another.
-  const number = Number(share ?? (Number(git('rev-list', '--count', 'HEAD')) % all.length) + 1);
+  const number = Number(share ?? (turn() % all.length) + 1);
   const own = all[number - 1]?.files;
   // Without files, Vitest would run all.
   if (!own?.length) throw new Error(`Share ${number} of ${all.length} has no files.`);
@@ -39,11 +39,21 @@ function oneOf(all: { files: string[] }[]): string[] {
   return [...own, ...changed];
 }
 
+/** The number of commits. A shallow clone always has as many, so there the commit's hash chooses. */
+function turn(): number {
+  return git('rev-parse', '--is-shallow-repository') === 'true'
+    ? Number.parseInt(git('rev-parse', 'HEAD').slice(0, 8), 16)
+    : Number(git('rev-list', '--count', 'HEAD'));
+}
+
 /** Of the last commit, and what is not committed yet. */
 function changedFiles(): string[] {
   // A clone without history knows no difference.
   if (git('rev-list', '--max-count=2', 'HEAD').split('\n').length < 2) return [];
-  const changed = git('diff', '--name-only', 'HEAD~1').split('\n');
+  const changed = [
+    ...git('diff', '--name-only', 'HEAD~1').split('\n'),
+    ...git('ls-files', '--others', '--exclude-standard').split('\n'),
+  ];
   return files.filter((file) => changed.includes(file));
 }
 

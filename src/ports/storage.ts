@@ -407,6 +407,7 @@ export interface Effects {
       | 'attempts'
       | 'error'
       | 'updatedAt'
+      | 'contentAt'
     >,
   ): Promise<boolean>;
   /** Oldest first. @param newest only so many of the newest */
@@ -420,12 +421,12 @@ export interface Effects {
    */
   gatesToClose(installationId: number): Promise<string[]>;
   /**
-   * What GitHub was sent for the installation: merges and content that it created since `content`, and everything whose last write came
-   * after `any`, with what the fair share of its limits needs of their runs.
+   * The effects for which GitHub has created content in this period, oldest first, with what the fair share of GitHub's limits needs of
+   * their runs.
    */
-  sentSince(
+  withContent(
     installationId: number,
-    since: { content: Date; any: Date },
+    period: { since: Date; until: Date },
     onDamaged: OnDamaged,
   ): Promise<{ row: EffectRow; run: RunOfEffect | undefined }[]>;
   list(filter: { status?: EffectStatus; limit: number }): Promise<EffectRow[]>;

@@ -191,54 +191,38 @@ export function effectsContract(open: OpenDatabase): void {
       expect(ids(await db.storage.read.effects.list({ limit: 1 }))).toEqual(['eff3']);
     });
 
-    it('that GitHub was sent lately are those of the installation: created content, merges, and the last few', async () => {
-      const put = async (
-        id: string,
-        {
-          createdAt,
-          key = `comment:${id}`,
-          begun = false,
-          isDone = true,
-          second = 3_700,
-        }: {
-          createdAt?: number;
-          key?: string;
-          begun?: boolean;
-          isDone?: boolean;
-          second?: number;
-        },
-        effect = comment('hello'),
-      ) =>
+    it('with content are those of the installation for which GitHub created some in the period, oldest first', async () => {
+      const put = async (id: string, createdAt: number | null, effect = comment('hello')) =>
         db.storage.transaction(async (tx) => {
-          await tx.effects.request({ id, key, effect, runId: null, at: at(0) });
-          const row = await tx.effects.get(key);
+          await tx.effects.request({ id, key: `comment:${id}`, effect, runId: null, at: at(0) });
+          const row = await tx.effects.get(`comment:${id}`);
           if (!row) throw new Error('the effect is not there');
           await tx.effects.saveProgress({
             ...row,
-            begun,
-            appliedHash: isDone ? row.desiredHash : null,
-            status: isDone ? 'done' : 'pending',
-            progress: createdAt === undefined ? {} : { content_at: at(createdAt).toISOString() },
-            updatedAt: at(second),
+            appliedHash: row.desiredHash,
+            status: 'done',
+            contentAt: createdAt === null ? null : at(createdAt),
           });
         });
-      await put('created', { createdAt: 200 });
-      await put('created-long-ago', { createdAt: 50 });
-      await put('created-elsewhere', { createdAt: 200 }, { ...comment('hello'), installation_id: 8 });
-      await put('edited-now', { second: 3_750 });
-      await put('edited-before', {});
-      await put('waiting', { isDone: false, second: 3_750 });
-      await put('merge', { key: 'merge:1', begun: true, isDone: false });
-      await put('merge-not-sent', { key: 'merge:2', isDone: false });
+      await put('later', 200);
+      // PostgreSQL does not read such JSON.
+      await put('earlier', 150, comment('\0 \ud83d'));
+      await put('long-ago', 50);
+      await put('to-come', 400);
+      await put('elsewhere', 200, { ...comment('\0'), installation_id: 8 });
+      await put('edited', null);
       await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
       await request('hello', { id: 'of-run', key: 'comment:of-run', runId: 'run1' });
-      await carryOut(await get('comment:of-run'));
+      const ofRun = { ...(await get('comment:of-run')), contentAt: at(300) };
+      await db.storage.transaction((tx) => tx.effects.saveProgress(ofRun));
+      // A later request of the same keeps it.
+      await request('bye', { id: 'of-run', key: 'comment:of-run', runId: 'run1' });
 
-      const since = { content: at(100), any: at(3_740) };
-      const sent = await db.storage.read.effects.sentSince(7, since, neverDamaged);
-      expect(sent.map(({ row }) => row.id).toSorted()).toEqual(['created', 'edited-now', 'merge']);
-      const all = await db.storage.read.effects.sentSince(7, { content: at(0), any: at(0) }, neverDamaged);
-      expect(all.find(({ row }) => row.id === 'of-run')?.run).toMatchObject({ repositoryId: 70 });
+      const period = { since: at(100), until: at(300) };
+      const sent = await db.storage.read.effects.withContent(7, period, neverDamaged);
+      expect(sent.map(({ row }) => row.id)).toEqual(['earlier', 'later', 'of-run']);
+      expect(sent.map(({ row }) => row.contentAt)).toEqual([at(150), at(200), at(300)]);
+      expect(sent.map(({ run }) => run?.repositoryId)).toEqual([undefined, undefined, 70]);
     });
 
     it('that do not exist cannot progress', async () => {

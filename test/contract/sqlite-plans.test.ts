@@ -121,7 +121,10 @@ describe('no query reads a whole table row by row', () => {
       (tx) => tx.approvals.answered({ repositoryId: 70, pullRequest: 3, headSha: 'abc', baseRef: 'main' }),
     ],
     ['effects.mergesSent', (tx) => tx.effects.mergesSent(70, 3)],
-    ['effects.sentSince', (tx) => tx.effects.sentSince(7, { content: at(0), any: at(9) }, () => undefined)],
+    [
+      'effects.withContent',
+      (tx) => tx.effects.withContent(7, { since: at(0), until: at(9) }, () => undefined),
+    ],
     ['effects.gatesToClose', (tx) => tx.effects.gatesToClose(7)],
     [
       'effects.request',

@@ -36,7 +36,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
     'ofRun',
     'mergesSent',
     'gatesToClose',
-    'sentSince',
+    'withContent',
     'list',
     'countByStatus',
   ],

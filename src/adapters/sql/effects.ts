@@ -10,9 +10,9 @@ import type { Run } from '../../domain/run/run.ts';
 import type { Effects, RunOfEffect, Runs } from '../../ports/storage.ts';
 import { archiveKey } from './archive-content.ts';
 import { type Archives, byTime, newestOf } from './archives.ts';
-import { mustExist, readable, reading, toDate, toText } from './columns.ts';
+import { mustExist, readable, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
-import { memberIsTrue, memberNumber, memberText } from './dialect.ts';
+import { memberIsTrue, memberNumber } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { KnownRows } from './known-rows.ts';
 import { parsedOnce } from './parsed-once.ts';
@@ -44,6 +44,8 @@ const upsert = insertOnceCompiled(
           error: ref('excluded.error'),
           run_id: ref('excluded.run_id'),
           updated_at: ref('excluded.updated_at'),
+          installation_id: ref('excluded.installation_id'),
+          content_at: ref('excluded.content_at'),
         })),
       ),
   { keeps: true },
@@ -60,6 +62,7 @@ type ProgressColumns = Pick<
   | 'attempts'
   | 'error'
   | 'updated_at'
+  | 'content_at'
 >;
 
 const updateProgress = compiledOnce((db, progress: ProgressColumns) =>
@@ -85,6 +88,7 @@ const updateProgress = compiledOnce((db, progress: ProgressColumns) =>
       attempts: progress.attempts,
       error: progress.error,
       updated_at: progress.updated_at,
+      content_at: progress.content_at,
     }))
     .where('key', '=', progress.key)
     .returning('status'),
@@ -215,6 +219,7 @@ export function effectsTable(
         attempts: 0,
         error: null,
         updated_at: toText(at),
+        installation_id: effect.installation_id,
       };
       if (!row) {
         await put({
@@ -227,6 +232,7 @@ export function effectsTable(
           begun: 0,
           progress_json: '{}',
           created_at: toText(at),
+          content_at: null,
           ...desired,
         });
         return true;
@@ -276,6 +282,7 @@ export function effectsTable(
         attempts: row.attempts,
         error: row.error,
         updated_at: toText(row.updatedAt),
+        content_at: row.contentAt && toText(row.contentAt),
       };
       const before = knownRow(key);
       if (before) {
@@ -348,21 +355,13 @@ export function effectsTable(
       return rows.map(({ key }) => key);
     },
 
-    async sentSince(installationId, { content, any }, onDamaged) {
+    async withContent(installationId, { since, until }, onDamaged) {
       await flush();
       const rows = await selectWithRun(db)
-        .where('effects.updated_at', '>=', toText(content))
-        .where(memberNumber('effects.effect_json', 'installation_id'), '=', installationId)
-        .where(({ eb, or, and }) =>
-          or([
-            eb(memberText('effects.progress_json', 'content_at'), '>=', toText(content)),
-            and([eb('effects.key', 'like', 'merge:%'), eb('effects.begun', '=', 1)]),
-            and([
-              eb('effects.updated_at', '>=', toText(any)),
-              eb('effects.applied_hash', '=', eb.ref('effects.wished_hash')),
-            ]),
-          ]),
-        )
+        .where('effects.installation_id', '=', installationId)
+        .where('effects.content_at', '>=', toText(since))
+        .where('effects.content_at', '<=', toText(until))
+        .orderBy('effects.content_at')
         .execute();
       const readOne = (found: RowWithRun) =>
         reading('effects', found.id, () => {
@@ -433,6 +432,8 @@ function inOrder(row: Row): Row {
     run_id: row.run_id,
     created_at: row.created_at,
     updated_at: row.updated_at,
+    installation_id: row.installation_id,
+    content_at: row.content_at,
   };
 }
 
@@ -458,5 +459,6 @@ function effectOf(row: Row): EffectRow {
     runId: row.run_id,
     createdAt: toDate(row.created_at),
     updatedAt: toDate(row.updated_at),
+    contentAt: toDateOrNull(row.content_at),
   }));
 }

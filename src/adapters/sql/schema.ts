@@ -447,6 +447,9 @@ export interface EffectsTable {
   run_id: string | null;
   created_at: string;
   updated_at: string;
+  /** NULL in rows of versions before 48. */
+  installation_id: number | null;
+  content_at: string | null;
 }
 
 export interface JobsTable {

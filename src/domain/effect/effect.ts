@@ -382,8 +382,6 @@ export const effectProgressSchema = z.strictObject({
    * time.
    */
   rests_until: z.iso.datetime().optional(),
-  /** When GitHub last created content for it, which is limited by the hour. */
-  content_at: z.iso.datetime().optional(),
   merge_sha: z.string().optional(),
   /** The gate check is green on GitHub, or is about to be: see `GatePass`. */
   passed: gatePassSchema.optional(),
@@ -414,6 +412,8 @@ export interface EffectRow {
   runId: string | null;
   createdAt: Date;
   updatedAt: Date;
+  /** When GitHub last created content for it, which GitHub limits by the hour. */
+  contentAt: Date | null;
 }
 
 /** What the rollout kept from being written. */

@@ -74,6 +74,7 @@ export function mergeOnce(
       githubId: null,
       progress: {},
       attempts: 1,
+      contentAt: null,
     } as const;
     let begunBefore = false;
     const made = await storage.transaction(async (tx) => {
@@ -85,7 +86,12 @@ export function mergeOnce(
       begunBefore = known?.begun ?? false;
       await tx.approvals.save({ ...approval, status: 'open' });
       await request(tx);
-      await tx.effects.saveProgress({ ...row, begun: true, error: null, updatedAt: clock.now() });
+      await tx.effects.saveProgress({
+        ...row,
+        begun: true,
+        error: null,
+        updatedAt: clock.now(),
+      });
       return undefined;
     });
     if (made) return made;

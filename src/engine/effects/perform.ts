@@ -21,9 +21,10 @@ import { type JobResult, type JobRunner, notifyJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { RunOfEffect, Storage, Tx } from '../../ports/storage.ts';
 import { causeOf, NO_CAUSE } from './cause-of.ts';
+import { contentBefore } from './content-before.ts';
+import type { SentWrite } from './fair-share.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
-import { sentBefore } from './sent-before.ts';
 import { type Seat, writesTogether } from './together.ts';
 import { writeClassOf } from './write-class.ts';
 import type { WriteLimiter } from './write-limiter.ts';
@@ -68,6 +69,7 @@ export function effectJobs(deps: {
   const { storage, github, clock, log, limiter, writers, queue } = deps;
   const together = writesTogether(writers);
   const posts = postsInTurn(clock);
+  const recalling = new Map<number, Promise<SentWrite[]>>();
 
   /**
    * A create is recorded as begun in the transaction that takes its job. If it is not sent after all, that is
@@ -137,7 +139,7 @@ export function effectJobs(deps: {
       ...(causeOf({ row, run }) ?? cause),
     };
     const { installation_id: installationId } = row.effect;
-    await recall(installationId);
+    if (!mayBeGreen(row)) await recall(installationId);
     const later =
       (mayBeGreen(row) ? undefined : github.turn(installationId, { job: key, urgency, points: 5 })) ??
       limiter.take(installationId, write, clock.now(), { atOnce: mayBeGreen(row) });
@@ -199,10 +201,8 @@ export function effectJobs(deps: {
     }
     const done = {
       githubId: progress.githubId,
-      progress: {
-        ...progress.progress,
-        content_at: write.creates ? clock.now().toISOString() : row.progress.content_at,
-      },
+      progress: progress.progress,
+      contentAt: write.creates ? clock.now() : row.contentAt,
       appliedHash: contentHash(row.effect),
       status: 'done' as const,
       error: null,
@@ -221,12 +221,20 @@ export function effectJobs(deps: {
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
   }
 
+  /** One read for all writes that want to begin. They go on without it: a write is worth more than the exact limit. */
   async function recall(installationId: number): Promise<void> {
     if (limiter.knows(installationId)) return;
-    const sent = await sentBefore(storage.read, installationId, clock.now(), (err) =>
-      log.error({ err }, 'an effect that cannot be read does not count for the limits of its installation'),
-    );
-    limiter.recall(installationId, sent);
+    const reading =
+      recalling.get(installationId) ??
+      contentBefore(storage.read, installationId, clock.now(), (err) =>
+        log.error({ err }, 'an effect that cannot be read does not count for the limits of its installation'),
+      ).finally(() => recalling.delete(installationId));
+    recalling.set(installationId, reading);
+    try {
+      limiter.recall(installationId, await reading);
+    } catch (err) {
+      log.error({ err }, 'it could not be read what was written before, which does not count for the limits');
+    }
   }
 
   /** Closing a gate that may be open needs no permission. */

@@ -19,10 +19,10 @@ export interface WriteLimiter {
    * @param options.atOnce does not wait for other writes, only for a pause that GitHub asked for
    */
   take(installationId: number, write: NewWrite, now: Date, options?: { atOnce?: boolean }): Date | undefined;
-  /** Whether it knows what the installation wrote before. Without that, nothing should be taken. */
+  /** Whether it knows what content the installation created before. */
   knows(installationId: number): boolean;
-  /** Learns that, in place of all that it knows of what was written. It does nothing if it knew. */
-  recall(installationId: number, sent: Sent): void;
+  /** Learns that, in place of all that it knows of it. It does nothing if it knew. @param content oldest first */
+  recall(installationId: number, content: readonly SentWrite[]): void;
   /** What it knows of these is out of date, because another process has written for them. */
   forget(installationIds: readonly number[]): void;
   /** GitHub asked for a pause: no capacity before this time for anything. */
@@ -39,21 +39,11 @@ interface NewWrite extends Write {
   creates: boolean;
 }
 
-/** What an installation wrote lately. */
-export interface Sent {
-  /** Oldest first. */
-  content: readonly SentWrite[];
-  /** Oldest first. */
-  updates: readonly SentWrite[];
-  /** Times of merges, in milliseconds since 1970. */
-  merges: readonly number[];
-}
-
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** How long a write counts, in milliseconds: one that creates content or merges, and any other. */
-export const COUNTED_MS = { content: HOUR_MS, update: MINUTE_MS };
+/** How long a write that creates content counts, in milliseconds. */
+export const CONTENT_COUNTS_MS = HOUR_MS;
 
 /**
  * GitHub publishes 80 requests a minute and 500 an hour that create content
@@ -146,13 +136,11 @@ export function createWriteLimiter(): WriteLimiter {
     knows(installationId) {
       return of(installationId).isKnown;
     },
-    recall(installationId, { content, updates, merges }) {
+    recall(installationId, content) {
       const one = of(installationId);
       if (one.isKnown) return;
       one.isKnown = true;
       one.content.sent = [...content];
-      one.updates.sent = [...updates];
-      one.merges = [...merges];
     },
     forget(installationIds) {
       for (const id of installationIds) of(id).isKnown = false;

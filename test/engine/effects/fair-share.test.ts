@@ -178,14 +178,11 @@ describe('writes of one installation', () => {
 
   test('of the process before count, until this process learns that another one has written', () => {
     const limiter = createWriteLimiter();
-    const sent = (count: number) => ({
-      content: Array.from({ length: count }, (_, index) => ({
+    const sent = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
         ...({ key: `before ${index}`, class: 'question', person: null, pullRequest: null } as const),
         at: at(0).getTime(),
-      })),
-      updates: [],
-      merges: [],
-    });
+      }));
     expect(limiter.knows(1)).toBe(false);
     limiter.recall(1, sent(60));
     expect(limiter.knows(1)).toBe(true);

@@ -74,6 +74,7 @@ describe('a gate check', () => {
   let jobs: ReturnType<typeof effectJobs>;
   let enqueued: NewJob[];
   /** What GitHub received, in order. */
+  let recalled: number;
   let told: string[];
   /** What GitHub answers to a new check run. */
   let refuse: GitHubError | undefined;
@@ -108,8 +109,12 @@ describe('a gate check', () => {
     let ids = 0;
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
     gates = createGateChecks({ storage, writers: everyWriter(github), queue, outbox, clock });
+    recalled = 0;
     const limiter = {
-      knows: () => true,
+      knows: () => false,
+      recall() {
+        recalled += 1;
+      },
       take: () => undefined,
       hold: () => undefined,
     } as unknown as WriteLimiter;
@@ -170,6 +175,15 @@ describe('a gate check', () => {
     clock.advance(LEASE_MS);
     await perform();
     expect(told).toEqual(['in_progress', 'green', 'in_progress']);
+  });
+
+  test('is closed without a look at what the process before has written', async () => {
+    expect(recalled).toBe(1);
+    await pass();
+    clock.advance(LEASE_MS);
+    await perform();
+    expect(told).toEqual(['in_progress', 'green', 'in_progress']);
+    expect(recalled).toBe(1);
   });
 
   test('is closed by the outbox when the process dies before GitHub answers', async () => {

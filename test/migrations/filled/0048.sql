@@ -1,5 +1,4 @@
--- What comes with version 48: when content was created.
+-- What version 48 adds: when content was created, and by which installation.
 -- Never changed once a later version exists: it stands for databases that people have.
 
-UPDATE effects SET progress_json = json_set(progress_json, '$.content_at', '2026-01-05T12:00:00.000Z')
-  WHERE run_id = 'run_1' AND progress_json LIKE '%c0ffee%';
+UPDATE effects SET installation_id = 9, content_at = '2026-01-05T12:00:00.000Z' WHERE run_id = 'run_1';

@@ -1,10 +1,35 @@
 import { describe, expect, it } from 'vitest';
+import type { Effect } from '../../src/domain/effect/effect.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, comment, runState } from '../support/rows.ts';
 
 const neverDamaged = (error: Error) => {
   throw error;
 };
+
+function gateCheck(installationId: number, title: string): Effect {
+  return {
+    kind: 'gate_check',
+    installation_id: installationId,
+    owner: 'acme',
+    repo: 'rocket',
+    repository_id: 70,
+    pull_request: 3,
+    base_ref: 'main',
+    content: {
+      name: 'countersign: main',
+      head_sha: 'abc',
+      external_id: 'x',
+      state: { status: 'in_progress', started_at: at(0).toISOString() },
+      title,
+      summary: 'Waiting.',
+      text: '',
+      annotations: [],
+      actions: [],
+      details_url: null,
+    },
+  };
+}
 
 /** The rows of the outbox: desired effects and their progress. */
 export function effectsContract(open: OpenDatabase): void {
@@ -223,6 +248,29 @@ export function effectsContract(open: OpenDatabase): void {
       expect(sent.map(({ row }) => row.id)).toEqual(['earlier', 'later', 'of-run']);
       expect(sent.map(({ row }) => row.contentAt)).toEqual([at(150), at(200), at(300)]);
       expect(sent.map(({ run }) => run?.repositoryId)).toEqual([undefined, undefined, 70]);
+    });
+
+    it('that close gate checks are found by their installation, whatever their texts contain', async () => {
+      const closing = async (id: string, installation: number, title: string) =>
+        db.storage.transaction(async (tx) => {
+          const key = `gate_check:70:${id}:main`;
+          await tx.effects.request({
+            id,
+            key,
+            effect: gateCheck(installation, title),
+            runId: null,
+            at: at(0),
+          });
+          const row = await tx.effects.get(key);
+          if (!row) throw new Error('the effect is not there');
+          await tx.effects.saveProgress({ ...row, progress: { concluded: true } });
+          return key;
+        });
+      const own = await closing('a', 7, 'Waiting');
+      // PostgreSQL reads no JSON with such a text.
+      const odd = await closing('b', 7, 'Waiting \0');
+      await closing('c', 8, '\ud83d');
+      expect(await db.storage.read.effects.gatesToClose(7)).toEqual([own, odd]);
     });
 
     it('that do not exist cannot progress', async () => {

@@ -145,14 +145,6 @@ export function memberIsTrue(column: string, member: string): RawBuilder<boolean
   );
 }
 
-/** A member of the JSON in a column, as a number. */
-export function memberNumber(column: string, member: string): RawBuilder<number> {
-  return either(
-    sql<number>`${sql.ref(column)} ->> ${sql.lit(`$.${member}`)}`,
-    sql<number>`CAST(CAST(${sql.ref(column)} AS JSON) ->> ${sql.lit(member)} AS BIGINT)`,
-  );
-}
-
 /** A member of the JSON in a column, as JSON. */
 export function memberJson(column: string, member: string): RawBuilder<string> {
   return either(

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { contentHash } from '../../core/canonical.ts';
 import {
   EFFECT_STATUSES,
+  type Effect,
   type EffectRow,
   effectProgressSchema,
   effectSchema,
@@ -10,9 +11,9 @@ import type { Run } from '../../domain/run/run.ts';
 import type { Effects, RunOfEffect, Runs } from '../../ports/storage.ts';
 import { archiveKey } from './archive-content.ts';
 import { type Archives, byTime, newestOf } from './archives.ts';
-import { mustExist, readable, reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { mustExist, parseJson, readable, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
-import { memberIsTrue, memberNumber } from './dialect.ts';
+import { memberIsTrue } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { KnownRows } from './known-rows.ts';
 import { parsedOnce } from './parsed-once.ts';
@@ -344,15 +345,17 @@ export function effectsTable(
       await flush();
       const rows = await db
         .selectFrom('effects')
-        .select('key')
+        .select(['key', 'effect_json'])
         .where('status', 'in', ['pending', 'failed'])
         .where('key', 'like', 'gate_check:%')
         .where('applied_hash', 'is', null)
         .where(memberIsTrue('progress_json', 'concluded'))
-        .where(memberNumber('effect_json', 'installation_id'), '=', installationId)
         .orderBy('key')
         .execute();
-      return rows.map(({ key }) => key);
+      // Not in SQL: PostgreSQL reads no JSON that contains a NUL, so the text of one gate check could keep all others open.
+      return rows
+        .filter(({ effect_json }) => parseJson<Effect>(effect_json).installation_id === installationId)
+        .map(({ key }) => key);
     },
 
     async withContent(installationId, { since, until }, onDamaged) {

@@ -75,6 +75,11 @@ beforeEach(async () => {
 });
 afterEach(() => harness.stop());
 
+/** Two and a half hours. */
+const A_WHILE_MS = 9_000_000;
+/** How long Insight and the report remember what they have read. */
+const FIGURES_MS = 60_000;
+
 async function fillHidden(): Promise<void> {
   const personId = 4_711;
   const stored = await store({ id: hiddenId, name: 'hidden', personId, chain: seen.chain }, 4);
@@ -162,7 +167,26 @@ describe('a repository that somebody cannot see on GitHub', () => {
     const before = await everyAnswer(['octo/hidden']);
     await fillHidden();
     expect(differing(before, await everyAnswer(['octo/hidden']))).toEqual([]);
+  });
+
+  test('changes no figures either, once they are read again', async () => {
+    const pages = ['/insight', '/report'];
+    const answers = () => Promise.all(pages.map((page) => answerTo(page)));
+    // From then on, another minute changes no time on them.
+    harness.clock.advance(A_WHILE_MS);
+    const before = await answers();
+    await fillHidden();
+    harness.clock.advance(FIGURES_MS);
+    expect(await answers()).toEqual(before);
     // What they can see does change them.
+    await store({}, 8);
+    harness.clock.advance(FIGURES_MS);
+    const after = await answers();
+    expect(after.map((answer, index) => answer === before[index])).toEqual([false, false]);
+  });
+
+  test('changes nothing where one that they can see changes every answer', async () => {
+    const before = await everyAnswer([]);
     await store({}, 8);
     for (const page of [
       '/',
@@ -170,7 +194,6 @@ describe('a repository that somebody cannot see on GitHub', () => {
       '/artifacts',
       '/chains',
       '/skills',
-      '/insight',
       '/api/v1/runs',
       '/api/v1/artifacts',
       '/api/v1/pulls',

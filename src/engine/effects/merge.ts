@@ -86,12 +86,7 @@ export function mergeOnce(
       begunBefore = known?.begun ?? false;
       await tx.approvals.save({ ...approval, status: 'open' });
       await request(tx);
-      await tx.effects.saveProgress({
-        ...row,
-        begun: true,
-        error: null,
-        updatedAt: clock.now(),
-      });
+      await tx.effects.saveProgress({ ...row, begun: true, error: null, updatedAt: clock.now() });
       return undefined;
     });
     if (made) return made;

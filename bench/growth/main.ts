@@ -21,12 +21,14 @@ import { type Place, placeOf } from './place.ts';
  * What the app costs beside so many finished runs: a pull request, what the command line and Studio show, a scrape of the metrics,
  * memory and a start. Processor time, with that of PostgreSQL's processes and of the stand-in for GitHub, because a busy machine
  * says little by the clock. All databases are measured in turns, so that they meet the same machine. Exits with 1 if anything
- * grows by more than `MOST`. A size that is given twice shows how much two equal databases differ.
+ * grows by more than `MOST`. A size that is given twice shows how much two equal databases differ. The runs are of 60 days, or of as
+ * many as `--per-day` makes of them: then a larger database is an older one, and not a busier one.
  */
 const { values: options } = parseArgs({
   options: {
     runs: { type: 'string', default: '1000,100000' },
     database: { type: 'string', default: 'sqlite' },
+    'per-day': { type: 'string' },
     rounds: { type: 'string', default: '7' },
     folder: { type: 'string', default: tmpdir() },
     json: { type: 'boolean', default: false },
@@ -41,7 +43,9 @@ const NOISE_MB = 5;
 /** Archives are made of runs whose last change is older than an hour. */
 const UNTIL_ARCHIVED_MS = 7_200_000;
 const DAY_MS = 86_400_000;
-const SPREAD_MS = 60 * DAY_MS;
+/** How long the runs are spread over. */
+const spreadMs = (runs: number) =>
+  (options['per-day'] === undefined ? 60 : Math.ceil(runs / Number(options['per-day']))) * DAY_MS;
 /** How often a page is asked for in one round, and a command. */
 const CALLS = 10;
 const STARTS = 3;
@@ -85,7 +89,7 @@ interface Measured {
   values: number[];
 }
 
-/** An app that is down, on a database with so many finished runs of 60 days, as the hourly job leaves them. */
+/** An app that is down, on a database with so many finished runs, as the hourly job leaves them. */
 async function grow(where: Place, name: string, runs: number): Promise<Grown> {
   const { url, connect } = await where.make(name);
   await (await openStorage(url)).close();
@@ -97,9 +101,9 @@ async function grow(where: Place, name: string, runs: number): Promise<Grown> {
     await harness.settle();
   }
   const from = new Date(harness.clock.now().getTime() + DAY_MS);
-  await harness.sleep(SPREAD_MS + 2 * DAY_MS);
+  await harness.sleep(spreadMs(runs) + 2 * DAY_MS);
   await harness.settle();
-  const until = new Date(from.getTime() + SPREAD_MS);
+  const until = new Date(from.getTime() + spreadMs(runs));
   await harness.down();
   const target = await connect();
   const begun = performance.now();

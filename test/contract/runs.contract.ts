@@ -3,6 +3,7 @@ import { verify } from '../../src/domain/artifact/verification.ts';
 import { criterion } from '../../src/domain/explanation/explanation.ts';
 import type { Actor } from '../../src/domain/run/actor.ts';
 import type { Run, RunState } from '../../src/domain/run/run.ts';
+import { Visible } from '../../src/ports/visible.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import {
   approval,
@@ -185,6 +186,34 @@ export function runsContract(open: OpenDatabase): void {
       Object.assign(state.invocations[0] ?? {}, { sessionId: 'ses9' });
       await expect(db.storage.transaction((tx) => tx.runs.insert(state))).rejects.toThrow();
       expect(await db.storage.read.runs.load('run1')).toBeUndefined();
+    });
+
+    it('show the rules of their open questions, whatever the texts of their chains contain', async () => {
+      // PostgreSQL reads no JSON with the first two, and the others only look like them.
+      for (const [index, text] of ['a\0b', 'a\ud83db', 'a\\u0000b', '😀'].entries()) {
+        const id = `run${index}`;
+        const { definition } = run(id);
+        const steps = definition.steps.map((step) => ({
+          ...step,
+          with: { title: text },
+          approval: { question: `Is ${index} right?` },
+        }));
+        const settings = { countersign: { count: index }, note: text } as unknown as Run['settings'];
+        await db.storage.transaction(async (tx) => {
+          await tx.runs.insert(
+            runState(id, { status: 'waiting_approval', definition: { ...definition, steps }, settings }),
+          );
+          await tx.approvals.insert(approval(`apr${index}`, id));
+        });
+      }
+      const found = await db.storage.read.overview.active(
+        { visible: Visible.everything() },
+        { after: undefined, limit: 10, asking: true },
+      );
+      expect(found.map(({ question }) => question?.rules.count)).toEqual([0, 1, 2, 3]);
+      expect(found.map(({ question }) => question?.approval?.question)).toEqual(
+        [0, 1, 2, 3].map((index) => `Is ${index} right?`),
+      );
     });
 
     it('keep answers when a poll saves its result, and the result when somebody answers', async () => {

@@ -128,12 +128,21 @@ export function jsonArray(...columns: readonly RawBuilder<unknown>[]): RawBuilde
   return either(sql<string>`json_array(${list})`, sql<string>`CAST(json_build_array(${list}) AS TEXT)`);
 }
 
+/**
+ * The JSON in a column, for PostgreSQL, which reads no JSON that contains a NUL or half of a surrogate pair: each is read as U+FFFD. These are
+ * the only escapes that `JSON.stringify` writes with a `u` and these digits, and a text that only looks like one stays valid JSON.
+ * https://www.postgresql.org/docs/current/datatype-json.html
+ */
+function postgresJson(column: string): RawBuilder<unknown> {
+  return sql`CAST(regexp_replace(${sql.ref(column)}, '\\\\u(0000|d[89a-f][0-9a-f]{2})', '\\\\ufffd', 'g') AS JSON)`;
+}
+
 /** A member of the JSON in a column, as a text without quotes. NULL if the JSON is packed, or has no such member. */
 export function memberText(column: string, ...path: readonly string[]): RawBuilder<string> {
   const steps = path.map((name) => sql` -> ${sql.lit(name)}`);
   return either(
     sql<string>`${sql.ref(column)} ->> ${sql.lit(`$.${path.join('.')}`)}`,
-    sql<string>`CAST(${sql.ref(column)} AS JSON)${sql.join(steps, NOTHING)} #>> '{}'`,
+    sql<string>`${postgresJson(column)}${sql.join(steps, NOTHING)} #>> '{}'`,
   );
 }
 
@@ -141,7 +150,7 @@ export function memberText(column: string, ...path: readonly string[]): RawBuild
 export function memberIsTrue(column: string, member: string): RawBuilder<boolean> {
   return either(
     sql<boolean>`${sql.ref(column)} ->> ${sql.lit(`$.${member}`)} = 1`,
-    sql<boolean>`CAST(${sql.ref(column)} AS JSON) ->> ${sql.lit(member)} = 'true'`,
+    sql<boolean>`${postgresJson(column)} ->> ${sql.lit(member)} = 'true'`,
   );
 }
 
@@ -149,7 +158,7 @@ export function memberIsTrue(column: string, member: string): RawBuilder<boolean
 export function memberJson(column: string, member: string): RawBuilder<string> {
   return either(
     sql<string>`${sql.ref(column)} -> ${sql.lit(`$.${member}`)}`,
-    sql<string>`CAST(CAST(${sql.ref(column)} AS JSON) -> ${sql.lit(member)} AS TEXT)`,
+    sql<string>`CAST(${postgresJson(column)} -> ${sql.lit(member)} AS TEXT)`,
   );
 }
 
@@ -160,7 +169,7 @@ export function memberOfElement(
 ): RawBuilder<string> {
   return either(
     sql<string>`${sql.ref(column)} -> (${sql.lit(`$.${array}[`)} || ${sql.ref(index)} || ${sql.lit(`].${member}`)})`,
-    sql<string>`CAST(CAST(${sql.ref(column)} AS JSON) -> ${sql.lit(array)} -> CAST(${sql.ref(index)} AS INTEGER) -> ${sql.lit(member)} AS TEXT)`,
+    sql<string>`CAST(${postgresJson(column)} -> ${sql.lit(array)} -> CAST(${sql.ref(index)} AS INTEGER) -> ${sql.lit(member)} AS TEXT)`,
   );
 }
 

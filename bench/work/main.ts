@@ -9,6 +9,7 @@ import { databaseIn, startListening } from '../../test/crash/app-process.ts';
 import { burst } from '../../test/load/burst.ts';
 import { createRepositories, signedDeliveries } from '../../test/load/repositories.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
+import { watchAsked } from '../asked.ts';
 import { cpuOf } from '../cpu-of.ts';
 import { type HeapShares, heapShares } from './heap.ts';
 
@@ -72,28 +73,7 @@ try {
     ({ headers }) => headers['x-github-event'] === 'pull_request',
   );
   if (opened.length !== total) throw new Error(`${opened.length} deliveries of ${total} pull requests`);
-  const asked = new Map<string, number>();
-  const waiting = new Map<string, () => void>();
-  const approvals: { repo: string; number: number }[] = [];
-  const byHead = new Map(many.pullRequests.map((pullRequest) => [pullRequest.headSha, pullRequest]));
-  if (byHead.size !== total) throw new Error('two pull requests have the same head');
-  github.onRequest(({ method, path, mutates, body }) => {
-    // The comment comes alone, or with other writes of the same moment.
-    const isComment = path === '/graphql' ? mutates?.includes('addComment') : path.endsWith('/comments');
-    if (method !== 'POST' || !isComment) return;
-    for (const [, head = ''] of JSON.stringify(body).matchAll(/countersign:approval head=([0-9a-f]{40})/g)) {
-      const { repo = '', number = 0 } = byHead.get(head) ?? {};
-      if (asked.has(`${repo}#${number}`)) continue;
-      asked.set(`${repo}#${number}`, performance.now());
-      approvals.push({ repo, number });
-      waiting.get(`${repo}#${number}`)?.();
-    }
-  });
-  const isAsked = (index: number) => {
-    const { repo = '', number = 0 } = many.pullRequests[index] ?? {};
-    const name = `${repo}#${number}`;
-    return asked.has(name) ? Promise.resolve() : new Promise<void>((resolve) => waiting.set(name, resolve));
-  };
+  const asked = watchAsked(github, many.pullRequests);
 
   const times: number[] = [];
   let before = cpuOf(app.pid);
@@ -102,7 +82,7 @@ try {
     const sent = performance.now();
     const delivery = opened[index];
     if (delivery) await burst(app.webhookUrl, [delivery]);
-    await isAsked(index);
+    await asked.until(many.pullRequests[index]);
     if (index >= WARM_UP) times.push(performance.now() - sent);
     // Status comments and check runs follow.
     await sleep(100);
@@ -111,12 +91,12 @@ try {
 
   const begun = performance.now();
   await burst(app.webhookUrl, opened.slice(WARM_UP + single), { connections: 32 });
-  for (let index = WARM_UP + single; index < total; index++) await isAsked(index);
+  for (let index = WARM_UP + single; index < total; index++) await asked.until(many.pullRequests[index]);
   const askedSeconds = (performance.now() - begun) / 1_000;
   const askedMb = residentMb(app.pid);
 
   const reacted = performance.now();
-  for (const { repo, number } of approvals) {
+  for (const { repo, number } of asked.inOrder) {
     const comment = github
       .comments(repo, number)
       .findLast(({ body }) => body.includes('countersign:approval'));

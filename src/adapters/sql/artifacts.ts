@@ -1,7 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { memberOf } from '../../core/mapping.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
-import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import type { ArtifactFilter, Artifacts, OnDamaged } from '../../ports/storage.ts';
 import { type Archives, byTime, newestOf } from './archives.ts';
 import { resultOf } from './artifact-results.ts';
@@ -9,11 +8,10 @@ import { searchArtifacts } from './artifact-search.ts';
 import { parseJson, readable, reading, toDate, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { unpackJson } from './packed-json.ts';
+import { ENDED_STATUSES } from './run-statuses.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
 
 type Row = Selectable<ArtifactsTable>;
-
-const ENDED = RUN_STATUSES.filter(isRunOver);
 
 const insertArtifacts = insertOnceCompiled((db, rows: readonly Insertable<ArtifactsTable>[]) =>
   db.insertInto('artifacts').values(rows),
@@ -152,7 +150,7 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
           selectFrom('chain_runs')
             .select('chain_runs.id')
             .whereRef('chain_runs.id', '=', 'artifacts.run_id')
-            .where('chain_runs.status', 'in', ENDED)
+            .where('chain_runs.status', 'in', ENDED_STATUSES)
             .where(
               ({ fn, ref }) => fn.coalesce(ref('chain_runs.finished_at'), ref('chain_runs.updated_at')),
               '<',

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { memberOf } from '../../core/mapping.ts';
-import { isRunOver, RUN_STATUSES, type RunStatus } from '../../domain/run/run.ts';
+import type { RunStatus } from '../../domain/run/run.ts';
 import type { ChainUse, Operations, StepTime } from '../../ports/operations.ts';
 import { unpackRows } from './archives.ts';
 import { parseJson, toDate, toDateOrNull, toText } from './columns.ts';
@@ -8,10 +8,10 @@ import { summary } from './deliveries.ts';
 import { archivedByGuid, archivedById } from './delivery-archives.ts';
 import { searchDeliveries } from './delivery-search.ts';
 import { caseless, like, pairs } from './dialect.ts';
+import { ENDED_STATUSES } from './run-statuses.ts';
 import type { Database } from './schema.ts';
 import { visibleIn } from './visible-in.ts';
 
-const ENDED = RUN_STATUSES.filter(isRunOver);
 /** Repositories and chains of one page. */
 const MOST_CHAINS = 500;
 
@@ -78,7 +78,7 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .selectFrom('chain_runs')
         .select(['id', 'archive_id'])
         .where('chain', '=', chain)
-        .where('status', 'in', ENDED as RunStatus[])
+        .where('status', 'in', ENDED_STATUSES)
         .where(visibleIn(visible, sql.ref('repository_id')))
         .orderBy('created_at', 'desc')
         .limit(most)

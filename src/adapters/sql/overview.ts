@@ -12,8 +12,8 @@ import {
 } from '../../ports/overview.ts';
 import { fromJson, parseJson, toDate, toDateOrNull, toText } from './columns.ts';
 import { caseless, contains, JOIN_IN_ORDER, memberJson, memberOfElement, unindexed } from './dialect.ts';
+import { UNFINISHED } from './run-statuses.ts';
 import type { ChainRunsTable, Database, PullRequestsTable } from './schema.ts';
-import { UNFINISHED } from './unfinished.ts';
 import { visibleIn } from './visible-in.ts';
 
 const words = (list: readonly string[]) => sql.join(list.map((word) => sql.lit(word)));

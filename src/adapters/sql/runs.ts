@@ -33,10 +33,10 @@ import {
   sessionOf,
   sessionRow,
 } from './run-rows.ts';
+import { UNFINISHED } from './run-statuses.ts';
 import type { ArtifactsTable, ChainRunsTable, Database, InvocationsTable, SessionsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
-import { UNFINISHED } from './unfinished.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /** Enough that two states of a run never share one by chance. */

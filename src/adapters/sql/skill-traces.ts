@@ -1,10 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
-import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import type { NewSkillTrace, SkillTrace, SkillTraces } from '../../ports/skill-traces.ts';
 import { reading, toDate, toText } from './columns.ts';
+import { ENDED_STATUSES } from './run-statuses.ts';
 import type { Database, SkillExecutionTracesTable } from './schema.ts';
-
-const ENDED = RUN_STATUSES.filter(isRunOver);
 
 export function skillTracesTable(db: Kysely<Database>): SkillTraces {
   return {
@@ -63,7 +61,7 @@ export function skillTracesTable(db: Kysely<Database>): SkillTraces {
               selectFrom('chain_runs')
                 .select('chain_runs.id')
                 .whereRef('chain_runs.id', '=', 'skill_execution_traces.run_id')
-                .where('chain_runs.status', 'in', ENDED)
+                .where('chain_runs.status', 'in', ENDED_STATUSES)
                 .where(
                   ({ fn, ref }) => fn.coalesce(ref('chain_runs.finished_at'), ref('chain_runs.updated_at')),
                   '<',

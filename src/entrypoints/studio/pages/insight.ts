@@ -2,19 +2,17 @@ import { Hono } from 'hono';
 import { sum } from '../../../core/sum.ts';
 import { hiddenRules } from '../../../domain/outcome/learned.ts';
 import { atShare, type Bucket, type Figure } from '../../../domain/run/figures.ts';
-import { type InsightPage, insightPage, PERIODS, type Spread } from '../../../messages/studio/insight.ts';
+import { type InsightPage, insightPage, type Spread } from '../../../messages/studio/insight.ts';
 import type { Insight } from '../../../ports/insight.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
+import { FIGURES_COUNT, periodOf } from '../period.ts';
 import { remembered } from '../remembered.ts';
 
-const DAY_MS = 86_400_000;
 /** The most rows of a plot. */
 const SHOWN = 20;
 const REPOSITORIES = 500;
-/**
- * What is read counts for a minute, because a busy period has many rows: 264 ms for a million runs in 60 days (docs/performance.md).
- */
-const READ = { forMs: 60_000, failedForMs: 0, most: 20 };
+/** For how many choices of repositories and period figures are kept. */
+const KEPT = 20;
 const SHOWN_FIGURES = [
   'waited',
   'countersigned',
@@ -34,17 +32,17 @@ interface FiguresOfPeriod {
 export function insightPages(parts: StudioParts): Hono<Env> {
   const { storage, clock } = parts;
   const pages = new Hono<Env>();
-  const figures = remembered<string, FiguresOfPeriod>(clock, READ);
+  const figures = remembered<string, FiguresOfPeriod>(clock, { ...FIGURES_COUNT, most: KEPT });
 
   pages.get('/insight', async (context) => {
     const { insight } = storage.read;
     const visible = context.get('visible');
-    const period = PERIODS.find((days) => String(days) === context.req.query('days')) ?? 30;
+    const { days: period, since } = periodOf(context.req.query('days'), clock.now());
     const repositories = await insight.repositories(visible, REPOSITORIES);
     const chosen = repositories.find(({ id }) => String(id) === context.req.query('repository'));
     const filter = {
       visible,
-      since: new Date(clock.now().getTime() - (period - 1) * DAY_MS),
+      since,
       ...(chosen && { repositoryId: chosen.id }),
     };
     const key = JSON.stringify([visible.ids, chosen?.id, period]);

@@ -1,33 +1,32 @@
 import { Hono } from 'hono';
 import { inOrder, REPORT_ORDERS, type RepositoryReport, totalsOf } from '../../../domain/run/report.ts';
 import { type ReportSources, readReport } from '../../../engine/runs/read-report.ts';
-import { PERIODS } from '../../../messages/studio/insight.ts';
 import { reportPage } from '../../../messages/studio/report.ts';
 import type { Insight } from '../../../ports/insight.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
+import { FIGURES_COUNT, periodOf } from '../period.ts';
 import { remembered } from '../remembered.ts';
 
-const DAY_MS = 86_400_000;
 /** How many repositories are on a page. */
 const PAGE = 100;
 const MAX_TEXT = 100;
 
-/**
- * What is read counts for a minute, because a busy period has many rows, and people sort and search in it. Few are kept: those of 500
- * repositories can take 15 MB.
- */
-const READ = { forMs: 60_000, failedForMs: 0, most: 4 };
+/** For how many sets of repositories and periods figures are kept, while people sort and search. Those of 500 repositories can take 15 MB. */
+const KEPT = 4;
 
 /** How each repository fares. */
 export function reportPages(parts: StudioParts): Hono<Env> {
   const { storage, clock, githubUrl } = parts;
   const pages = new Hono<Env>();
-  const figures = remembered<string, Awaited<ReturnType<Insight['ofRepositories']>>>(clock, READ);
+  const figures = remembered<string, Awaited<ReturnType<Insight['ofRepositories']>>>(clock, {
+    ...FIGURES_COUNT,
+    most: KEPT,
+  });
 
   pages.get('/report', async (context) => {
     const now = clock.now();
     const { repositoryStates, insight } = storage.read;
-    const period = PERIODS.find((days) => String(days) === context.req.query('days')) ?? 30;
+    const { days: period, since } = periodOf(context.req.query('days'), now);
     const order = REPORT_ORDERS.find((one) => one === context.req.query('order')) ?? 'attention';
     const text = (context.req.query('text') ?? '').slice(0, MAX_TEXT).trim();
     const read: ReportSources = {
@@ -42,7 +41,7 @@ export function reportPages(parts: StudioParts): Hono<Env> {
     };
     const { reports: all, figures: counted } = await readReport(read, {
       visible: context.get('visible'),
-      since: new Date(now.getTime() - (period - 1) * DAY_MS),
+      since,
     });
     const owners = [...new Set(all.map(ownerOf))].toSorted();
     const owner = owners.find((one) => one === context.req.query('organisation')) ?? '';

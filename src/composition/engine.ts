@@ -151,6 +151,7 @@ export function buildEngine(
         listening.forget();
         questions.forget(installations);
         platform.writeLimiter.forget(installations);
+        platform.github.forgetPauses(installations);
       });
       return storedChains.follow(platform.timers, () => listening.forget());
     },

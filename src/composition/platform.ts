@@ -7,6 +7,7 @@ import { type Clock, systemClock, systemTimers, type Timers } from '../core/cloc
 import { type Ids, timeSortedIds } from '../core/ids.ts';
 import { type Log, redactedLog } from '../core/log.ts';
 import { withoutRepeats } from '../core/outage-log.ts';
+import { createLimitMemory } from '../engine/effects/limit-memory.ts';
 import { createWriteLimiter, type WriteLimiter } from '../engine/effects/write-limiter.ts';
 import { createWebhookWatch, type WebhookWatch } from '../engine/self-check/webhook-watch.ts';
 import { createTracer, type Tracer } from '../engine/traces/tracer.ts';
@@ -95,6 +96,7 @@ export async function openPlatform(
     log,
     clock,
     metrics: watching,
+    limitMemory: createLimitMemory(storage, clock),
     ...overrides.github,
   });
   return {

@@ -731,6 +731,13 @@ export interface GitAccess {
   token: string;
 }
 
+/** Limits that GitHub refused requests because of, remembered for after a restart and for the process that has the installation next. */
+export interface LimitMemory {
+  recall(installationId: number): Promise<{ pauseUntil: Date } | undefined>;
+  /** @param refusal `ofWrite`: the request that was refused would have written */
+  note(installationId: number, refusal: { pauseUntil: Date; ofWrite: boolean }): Promise<void>;
+}
+
 /** One response of GitHub, for metrics. */
 export interface AnsweredRequest {
   /** `undefined` for requests about the app itself. */

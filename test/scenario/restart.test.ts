@@ -6,7 +6,9 @@ import {
   CI_AND_MERGE,
   checkLines,
   countersign,
+  GREETING,
   headline,
+  isAboutRepository,
   MERGE_ONLY,
   open,
   ownChecks,
@@ -109,6 +111,30 @@ test('a comment that waits for a rate limit is written once after a restart', { 
   expect(approvals(harness, number)).toHaveLength(1);
   expect(github.comments(REPO, number)).toHaveLength(1);
   expect(ownChecks(harness, headSha)).toHaveLength(1);
+});
+
+test('a pause that GitHub asked for is kept over a restart, also by work that begins only then', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const first = await open(harness);
+  await harness.advance(A_RECHECK);
+  const refused = github.fail(isAboutRepository, {
+    status: 403,
+    headers: { 'retry-after': '120' },
+    body: { message: 'You have exceeded a secondary rate limit.' },
+  });
+  await github.comment(REPO, first.number, 'mia', '/countersign pause');
+  await harness.advance(A_RECHECK);
+  refused();
+  await harness.restart();
+  const before = github.requests.length;
+  const second = await open(harness, { branch: 'later', files: { 'src/later.ts': GREETING } });
+  await harness.advance(60_000);
+  expect(github.requests.slice(before).filter(isAboutRepository)).toEqual([]);
+  expect(approvals(harness, second.number)).toEqual([]);
+
+  await harness.advance(60_000);
+  expect(approvals(harness, second.number).map(headline)).toEqual(['✍️ Approve this merge?']);
 });
 
 test('a merged pull request stays as it is after a restart', { tags: 'slow' }, async () => {

@@ -5,6 +5,7 @@ import { type AnsweredRequest, GitHubError, SignInRefused, type Urgency } from '
 import type { Budget } from './budget.ts';
 import { download, NotDownloaded } from './download.ts';
 import { RequestFailure, retryAt, toFailure } from './failure.ts';
+import type { KnownPauses } from './known-pauses.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 import type { SignIn } from './sign-in.ts';
 import type { SignInWatch } from './sign-in-watch.ts';
@@ -39,6 +40,7 @@ export interface Installation {
   budget: Budget;
   graphqlBudget: Budget;
   limiter: RequestLimiter;
+  pauses: KnownPauses;
 }
 
 /** Larger than any response that is used: 100 files with their patches are a few megabytes. */
@@ -148,7 +150,7 @@ export interface Client {
 
 export function createClient(deps: ClientDeps, installation: Installation, urgency: Urgency): Client {
   const { clock, watch } = deps;
-  const { id: installationId, signIn, budget, graphqlBudget, limiter } = installation;
+  const { id: installationId, signIn, budget, graphqlBudget, limiter, pauses } = installation;
 
   function transport({ timeoutMs, maxBytes, beforeSending, graphqlOnly = false }: RequestOptions): Fetch {
     const limited = redirected(
@@ -169,6 +171,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
   async function send(route: string, parameters: Parameters, options: RequestOptions = {}) {
     refuseDots(route, parameters);
     if (installationId === undefined) watch.mayAsk(undefined);
+    await pauses.recalled();
     const started = clock.now().getTime();
     const note = (status: number, { revalidated = false, limited = false }) => {
       const durationMs = clock.now().getTime() - started;
@@ -196,7 +199,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       }
       note(failure.status, { limited: failure.kind === 'rate_limited' });
       if (failure.retryAt) {
-        budget.hold(failure.retryAt);
+        await pauses.hold(failure.retryAt, { ofWrite: !route.startsWith('GET ') });
         if (failure.status !== 0 && budget.figures(clock.now())?.remaining !== 0) limiter.refused();
       }
       // Otherwise a token that GitHub revoked would be used for the rest of its hour.

@@ -4,11 +4,19 @@ import { bounded } from '../../core/bounded-fetch.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
-import type { AnsweredRequest, GitHub, RateLimitStatus, SignedOut, Urgency } from '../../ports/github.ts';
+import type {
+  AnsweredRequest,
+  GitHub,
+  LimitMemory,
+  RateLimitStatus,
+  SignedOut,
+  Urgency,
+} from '../../ports/github.ts';
 import { anythingSchema } from './answers.ts';
 import { createAppReader } from './app-reader.ts';
 import { createBudget } from './budget.ts';
 import { type Client, createClient, type Installation } from './client.ts';
+import { createKnownPauses } from './known-pauses.ts';
 import { learningCredentials } from './learn-credentials.ts';
 import { merge } from './merge.ts';
 import { dequeue, enqueue } from './merge-queue.ts';
@@ -31,6 +39,8 @@ export interface OctokitGitHubOptions {
   clock: Clock;
   /** Called for every response, and for every request that the app's own limiter refused. */
   metrics?: { answered(request: AnsweredRequest): void; heldBack(urgency: Urgency): void };
+  /** Where pauses are remembered that GitHub asks for. Otherwise they end with the process. */
+  limitMemory?: LimitMemory;
   /** Instead of the source's. */
   fetch?: Fetch;
   /** Per request, in milliseconds; default 10 s. */
@@ -50,6 +60,8 @@ export interface OctokitGitHub extends GitHub {
   rateLimits(): RateLimitStatus[];
   /** For which of the installations in use, or for the app itself, GitHub refuses authentication. */
   signedOut(): SignedOut[];
+  /** Another process has worked for these: what it was refused is recalled before the next request. */
+  forgetPauses(installationIds: readonly number[]): void;
 }
 
 const LARGEST_TOKEN_BYTES = 1024 * 1024;
@@ -100,6 +112,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         pointsPerMinute,
         ...(options.limiterNow ? { now: options.limiterNow } : {}),
       }),
+      pauses: createKnownPauses(id, budget, { memory: options.limitMemory, log }),
     };
     const clients = {
       person: createClient(deps, installation, 'person'),
@@ -158,6 +171,9 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         waiting: limiter.waiting(),
       })),
     signedOut: watch.signedOut,
+    forgetPauses(installationIds) {
+      for (const id of installationIds) installations.get(id)?.pauses.forget();
+    },
   };
 }
 

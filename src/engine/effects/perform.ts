@@ -22,8 +22,8 @@ import type { Queue } from '../../ports/queue.ts';
 import type { RunOfEffect, Storage, Tx } from '../../ports/storage.ts';
 import { causeOf, NO_CAUSE } from './cause-of.ts';
 import { contentBefore } from './content-before.ts';
-import type { SentWrite } from './fair-share.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
+import { lastRefusal } from './limit-memory.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 import { type Seat, writesTogether } from './together.ts';
 import { writeClassOf } from './write-class.ts';
@@ -69,7 +69,7 @@ export function effectJobs(deps: {
   const { storage, github, clock, log, limiter, writers, queue } = deps;
   const together = writesTogether(writers);
   const posts = postsInTurn(clock);
-  const recalling = new Map<number, Promise<SentWrite[]>>();
+  const recalling = new Map<number, ReturnType<typeof writtenBefore>>();
 
   /**
    * A create is recorded as begun in the transaction that takes its job. If it is not sent after all, that is
@@ -226,15 +226,23 @@ export function effectJobs(deps: {
     if (limiter.knows(installationId)) return;
     const reading =
       recalling.get(installationId) ??
-      contentBefore(storage.read, installationId, clock.now(), (err) =>
-        log.error({ err }, 'an effect that cannot be read does not count for the limits of its installation'),
-      ).finally(() => recalling.delete(installationId));
+      writtenBefore(installationId).finally(() => recalling.delete(installationId));
     recalling.set(installationId, reading);
     try {
       limiter.recall(installationId, await reading);
     } catch (err) {
       log.error({ err }, 'it could not be read what was written before, which does not count for the limits');
     }
+  }
+
+  async function writtenBefore(installationId: number) {
+    const [content, refusal] = await Promise.all([
+      contentBefore(storage.read, installationId, clock.now(), (err) =>
+        log.error({ err }, 'an effect that cannot be read does not count for the limits of its installation'),
+      ),
+      lastRefusal(storage.read, installationId),
+    ]);
+    return { content, writeRefusedAt: refusal?.writeRefusedAt };
   }
 
   /** Closing a gate that may be open needs no permission. */

@@ -21,8 +21,15 @@ export interface WriteLimiter {
   take(installationId: number, write: NewWrite, now: Date, options?: { atOnce?: boolean }): Date | undefined;
   /** Whether it knows what content the installation created before. */
   knows(installationId: number): boolean;
-  /** Learns that, in place of all that it knows of it. It does nothing if it knew. @param content oldest first */
-  recall(installationId: number, content: readonly SentWrite[]): void;
+  /**
+   * Learns that, in place of all that it knows of it, and when GitHub last refused it a write because of a limit. It does nothing if
+   * it knew.
+   * @param content oldest first
+   */
+  recall(
+    installationId: number,
+    before: { content: readonly SentWrite[]; writeRefusedAt: Date | undefined },
+  ): void;
   /** What it knows of these is out of date, because another process has written for them. */
   forget(installationIds: readonly number[]): void;
   /** GitHub asked for a pause: no capacity before this time for anything. */
@@ -136,11 +143,13 @@ export function createWriteLimiter(): WriteLimiter {
     knows(installationId) {
       return of(installationId).isKnown;
     },
-    recall(installationId, content) {
+    recall(installationId, { content, writeRefusedAt }) {
       const one = of(installationId);
       if (one.isKnown) return;
       one.isKnown = true;
       one.content.sent = [...content];
+      if (writeRefusedAt)
+        one.cautiousUntil = Math.max(one.cautiousUntil, writeRefusedAt.getTime() + CAUTION_MS);
     },
     forget(installationIds) {
       for (const id of installationIds) of(id).isKnown = false;

@@ -36,7 +36,7 @@ export function scriptGitHub({
   givesTokens = true,
   ...options
 }: Partial<OctokitGitHubOptions> & { key?: string; givesTokens?: boolean } = {}): Scripted {
-  nock.activate();
+  if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();
   onTestFinished(() => {
     nock.cleanAll();

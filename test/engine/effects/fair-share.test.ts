@@ -178,11 +178,13 @@ describe('writes of one installation', () => {
 
   test('of the process before count, until this process learns that another one has written', () => {
     const limiter = createWriteLimiter();
-    const sent = (count: number) =>
-      Array.from({ length: count }, (_, index) => ({
+    const sent = (count: number) => ({
+      content: Array.from({ length: count }, (_, index) => ({
         ...({ key: `before ${index}`, class: 'question', person: null, pullRequest: null } as const),
         at: at(0).getTime(),
-      }));
+      })),
+      writeRefusedAt: undefined,
+    });
     expect(limiter.knows(1)).toBe(false);
     limiter.recall(1, sent(60));
     expect(limiter.knows(1)).toBe(true);
@@ -195,6 +197,14 @@ describe('writes of one installation', () => {
     expect(limiter.knows(1)).toBe(false);
     limiter.recall(1, sent(50));
     expect(takenOf(limiter, 20)).toBe(13);
+  });
+
+  test('are half as many for an hour after GitHub refused one to the process before', () => {
+    const limiter = createWriteLimiter();
+    limiter.recall(1, { content: [], writeRefusedAt: at(0) });
+    // Questions have 85 % of half of 75.
+    expect(takenOf(limiter, 80, HOUR - 1)).toBe(32);
+    expect(takenOf(limiter, 80, 2 * HOUR)).toBe(63);
   });
 
   test('wait for the end of a pause that GitHub asked for', () => {

@@ -179,6 +179,45 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     await settled([pull]);
   });
 
+  test('keep the pause that GitHub asked the killed one for', async () => {
+    const pauseMs = 40_000;
+    const repo = addRepository('octo');
+    await works(await fleet.add());
+    await fleet.add();
+    const first = await open(repo, 'first', 'countersigned');
+    await settled([first]);
+    const { owner } = await ownerOf(repo);
+
+    const ofInstallation = ({ path }: { path: string }) => path.startsWith(`/repos/${repo}`);
+    const refused = github.fail(ofInstallation, {
+      status: 403,
+      headers: { 'retry-after': String(pauseMs / 1_000) },
+      body: { message: 'You have exceeded a secondary rate limit.' },
+    });
+    const sentAt: number[] = [];
+    github.onRequest((request) => {
+      if (ofInstallation(request)) sentAt.push(Date.now());
+    });
+    const second = await open(repo, 'second', 'countersigned');
+    await fleet.until('GitHub to ask for a pause', () => sentAt[0]);
+    await fleet.until(
+      'the pause to be recorded',
+      async () =>
+        (
+          await server.query(
+            "SELECT name FROM cursors WHERE name LIKE 'github-limit:%'",
+            databaseOf(databaseUrl),
+          )
+        )[0],
+    );
+    const pausedAt = Date.now();
+    const before = sentAt.length;
+    owner.kill();
+    refused();
+    await settled([second]);
+    expect(sentAt[before]).toBeGreaterThan(pausedAt + pauseMs - 5_000);
+  });
+
   test('go on at once with the work of the one that stops', async () => {
     const repo = addRepository('octo');
     await works(await fleet.add());

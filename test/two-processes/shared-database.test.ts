@@ -307,7 +307,7 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
   test.skipIf(!hasFormerVersion)(
     `hand the work over from the former version to this one, which changes its tables meanwhile${WITHOUT_FORMER_VERSION}`,
     async () => {
-      const former = checkOutFormerVersion();
+      const former = checkOutFormerVersion('alone');
       try {
         const repo = addRepository('octo');
         const own = { DATABASE_URL: await server.newDatabase() };
@@ -334,6 +334,46 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
         await fleet.until('this version to work', () => present.log.find(saying(WORKS_NOW)));
         await openOne();
         await settled(pulls);
+        expect(github.merges).toHaveLength(pulls.length);
+      } finally {
+        former.remove();
+      }
+    },
+  );
+
+  test.skipIf(!hasFormerVersion)(
+    `divide the work between the former version and this one, which changes its tables meanwhile${WITHOUT_FORMER_VERSION}`,
+    async () => {
+      const former = checkOutFormerVersion('sharing');
+      try {
+        databaseUrl = await server.newDatabase();
+        const own = { DATABASE_URL: databaseUrl };
+        const repositories = ['octo', 'hexa', 'tri', 'tetra', 'penta', 'deca'].map(addRepository);
+        const old = await fleet.add(own, former.root);
+        await works(old);
+        const pulls: Actors[] = [];
+        const openEverywhere = async (name: string) => {
+          for (const repo of repositories) pulls.push(await open(repo, name, 'countersigned'));
+        };
+        await openEverywhere('one');
+        await storage.close();
+        storage = await openPostgres(placeOf(databaseUrl), { clock: systemClock });
+        await settled(pulls);
+
+        const present = await fleet.add(own);
+        await works(present);
+        // By chance, this one may get none of the first six.
+        for (let n = 0; new Set((await leases()).values()).size < 2; n++) {
+          const pull = await open(addRepository(`more-${n}`), 'one', 'countersigned');
+          pulls.push(pull);
+          await settled([pull]);
+        }
+        await openEverywhere('two');
+        await settled(pulls);
+        await openEverywhere('three');
+        old.kill();
+        await settled(pulls);
+        expect(present.log.some(saying('this process now does the work of installation'))).toBe(true);
         expect(github.merges).toHaveLength(pulls.length);
       } finally {
         former.remove();

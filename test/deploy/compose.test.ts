@@ -6,6 +6,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { readStorageConfig } from '../../src/config/addresses.ts';
 import { readArtifactsConfig } from '../../src/config/config.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
+import { NGINX_CONFIGURATION } from '../support/nginx.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const file: unknown = parse(text('compose.yaml'), { merge: true });
@@ -24,21 +26,23 @@ const serviceSchema = z.looseObject({
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   environment: z.record(z.string(), z.string()).optional(),
 });
+const appSchema = serviceSchema.extend({
+  env_file: z.literal('.env'),
+  depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean() })),
+});
 const { services } = z
   .object({
     services: z.object({
-      countersign: serviceSchema.extend({
-        build: z.literal('.'),
-        env_file: z.literal('.env'),
-        depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean() })),
-      }),
+      countersign: appSchema.extend({ build: z.literal('.') }),
+      second: appSchema.extend({ pull_policy: z.literal('never') }),
+      proxy: serviceSchema.extend({ entrypoint: z.array(z.string()), ports: z.tuple([z.string()]) }),
       s3: serviceSchema.extend({ command: z.array(z.string()) }),
       's3-volume': serviceSchema.extend({ entrypoint: z.array(z.string()) }),
       postgres: serviceSchema,
     }),
   })
   .parse(file);
-const { countersign, s3, 's3-volume': volume, postgres } = services;
+const { countersign, second, proxy, s3, 's3-volume': volume, postgres } = services;
 
 /** Without the ids of an older draft, which name nothing. */
 const SCHEMA: object = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
@@ -57,10 +61,11 @@ const FORMATS = {
 const WRITABLE = /^\/(tmp|run\/postgresql):.*\bnoexec,nosuid,nodev$/;
 
 /**
- * The user of PostgreSQL's image, to whom that gives its volume.
+ * The users of images: PostgreSQL's gets its volume from its image.
  * https://github.com/docker-library/postgres/blob/master/15/bookworm/Dockerfile
+ * https://github.com/nginx/docker-nginx/blob/master/stable/alpine-slim/Dockerfile
  */
-const USERS: Record<string, string> = { postgres: '999:999' };
+const USERS: Record<string, string> = { postgres: '999:999', proxy: '101:101' };
 
 /** What the comment tells people to write into `.env`. */
 const told = Object.fromEntries(
@@ -106,6 +111,8 @@ describe('compose.yaml', () => {
   it('starts only the app without a profile', () => {
     expect(Object.entries(services).map(([name, { profiles }]) => [name, profiles])).toEqual([
       ['countersign', undefined],
+      ['second', ['several']],
+      ['proxy', ['several']],
       ['s3', ['s3']],
       ['s3-volume', ['s3']],
       ['postgres', ['postgres']],
@@ -150,18 +157,45 @@ describe('compose.yaml', () => {
   });
 
   it('starts the app after PostgreSQL, if that is started at all', () => {
-    expect(countersign.depends_on).toEqual({ postgres: { condition: 'service_healthy', required: false } });
+    for (const { depends_on } of [countersign, second])
+      expect(depends_on).toEqual({ postgres: { condition: 'service_healthy', required: false } });
     // The server that makes the database at the first start listens on its socket only.
     expect(postgres.healthcheck?.test.join(' ')).toContain('--host=127.0.0.1');
   });
 
-  it('publishes no port but that of the app', () => {
+  it('publishes no port but those of the app and of the proxy before several processes', () => {
     for (const [name, { ports }] of Object.entries(services)) {
-      expect([name, ports !== undefined]).toEqual([name, name === 'countersign']);
+      expect([name, ports !== undefined]).toEqual([name, name === 'countersign' || name === 'proxy']);
     }
   });
 
+  it('runs the second process as it runs the first, without a port and a build of its own', () => {
+    const { build, ports, ...first } = countersign;
+    expect(second).toEqual({ ...first, profiles: ['several'], pull_policy: 'never' });
+  });
+
+  it('has a proxy that sends webhooks and people to both processes, on the port that its comment names', () => {
+    expect(proxy.volumes).toEqual(['./deploy/nginx.conf:/etc/nginx/nginx.conf:ro']);
+    const of = (name: string) => {
+      const [, block = ''] =
+        new RegExp(`^ {2}upstream ${name} {\\n([\\s\\S]+?)^ {2}}`, 'm').exec(NGINX_CONFIGURATION) ?? [];
+      return [...block.matchAll(/^ +server (\S+) /gm)].map(([, address]) => address);
+    };
+    const processes = Object.entries({ countersign, second }).map(
+      ([name, { environment }]) => `${name}:${environment?.PORT}`,
+    );
+    expect([of('webhooks'), of('studio')]).toEqual([processes, processes]);
+    const [, port] = /^ +listen (\d+);$/m.exec(NGINX_CONFIGURATION) ?? [];
+    expect(proxy.ports).toEqual([`${port}:${port}`]);
+    expect(proxy.healthcheck?.test.join(' ')).toContain(`:${port}/healthz`);
+    expect(text('compose.yaml')).toContain(
+      `forward to port ${port} instead of ${countersign.environment?.PORT}`,
+    );
+    expect(NGINX_CONFIGURATION).toContain(`location = ${WEBHOOK_PATH} {`);
+  });
+
   it('names each image by its version', () => {
+    expect(proxy.image).toMatch(/^nginx:\d+\.\d+\.\d+-alpine$/);
     for (const { image } of [s3, volume]) expect(image).toMatch(/:v\d+\.\d+\.\d+$/);
     expect(postgres.image).toMatch(/^postgres:\d+\.\d+-bookworm$/);
     expect(volume.image).toBe(s3.image);

@@ -436,6 +436,8 @@ describe.skipIf(postgresPrograms === undefined)(`processes that share a database
     const scheduler = await fleet.add({ ROLE: 'scheduler' });
     const web = await fleet.add({ ROLE: 'web' });
     expect(await send(worker.url, {}, Buffer.from('{}'))).toBe(503);
+    // So a proxy must know otherwise which processes take webhooks.
+    expect((await fetch(new URL('/readyz', worker.url))).status).toBe(200);
     await settled([await open(repo, 'one', 'countersigned')]);
     expect(web.log.some(saying(WORKS_NOW))).toBe(false);
     const divided = await leases();

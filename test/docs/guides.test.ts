@@ -148,7 +148,7 @@ describe('a newcomer', () => {
   });
 });
 
-test('what the guides do not run needs a browser, Docker, another machine or a new version', () => {
+test('what the guides do not run needs a browser, Docker, another machine, PostgreSQL or a new version', () => {
   expect(
     guides.flatMap(({ name, blocks }) =>
       blocks.flatMap((block) => (block.kind === 'not_run' ? [`${name}: ${block.text.trim()}`] : [])),
@@ -163,6 +163,8 @@ test('what the guides do not run needs a browser, Docker, another machine or a n
       "install-for-an-organisation.md: npm start",
       "upgrade-and-back-up.md: git pull
     npm ci",
+      "upgrade-and-back-up.md: pg_dump --format=custom --file=countersign.dump "$DATABASE_URL"",
+      "upgrade-and-back-up.md: pg_restore --no-owner --exit-on-error --single-transaction --dbname="$DATABASE_URL" countersign.dump",
     ]
   `);
 });

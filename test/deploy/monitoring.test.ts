@@ -3,10 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { alertRules } from '../../scripts/generated-tables.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { EFFECT_STATUSES } from '../../src/domain/effect/effect.ts';
 import { RUN_STATUSES } from '../../src/domain/run/run.ts';
 import { createMetrics } from '../../src/entrypoints/webhook/metrics.ts';
-import { DELIVERY_STATUSES } from '../../src/ports/storage.ts';
+import { DELIVERY_STATUSES, type Storage } from '../../src/ports/storage.ts';
 import { startHarness } from '../support/harness.ts';
 import { usesOf } from './promql.ts';
 
@@ -46,6 +47,53 @@ const expressions = [
   ...targets.map(({ title, expr }) => [`panel “${title}”`, asSent(expr)] as const),
   ...alertRules().map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
 ];
+
+/** The metrics that docs/metrics.md says every process shows the same of, because they read the shared database. */
+const shared = [
+  ...(/^### With several processes\n\n([\s\S]+?)\n\n/m
+    .exec(read('docs/metrics.md'))?.[1]
+    ?.matchAll(/countersign_\w+/g) ?? []),
+].map(([name]) => name);
+
+/** The metrics whose values go if only the database cannot be read. */
+async function readFromDatabase(): Promise<string[]> {
+  const metrics = createMetrics();
+  const none = { slots: 0, busy: 0 };
+  const rest = {
+    clock: { now: () => new Date(0) },
+    log: silentLog,
+    rateLimits: () => [],
+    signedOut: () => [],
+    webhookOutage: () => undefined,
+    waitingForGitHub: () => new Map(),
+    slots: () => ({ reviews: none, others: none }),
+    disks: () => [],
+    skillIndexes: async () => ({ newer: 1, failing: 1 }),
+  };
+  const counts = async () => ({ received: 1 });
+  const wait = { count: 1, since: new Date(-1_000) };
+  const storage = {
+    read: {
+      deliveries: { countByStatus: counts, oldestToQueue: async () => new Date(-1_000) },
+      runs: { countByStatus: counts },
+      effects: { countByStatus: counts },
+      firings: { counts: async () => [{ status: 'due', reason: '', count: 1 }] },
+      jobs: {
+        countDue: async () => 1,
+        nextDue: async () => undefined,
+        ready: async () => ({ reviews: wait, others: wait }),
+      },
+    },
+  } as unknown as Pick<Storage, 'read'>;
+  const shown = async (from: Pick<Storage, 'read'>) => {
+    await metrics.collect({ ...rest, storage: from });
+    const all = await metrics.registry.getMetricsAsJSON();
+    return new Map(all.map(({ name, values }) => [name, JSON.stringify(values)]));
+  };
+  const up = await shown(storage);
+  const down = await shown({} as Pick<Storage, 'read'>);
+  return [...up.keys()].filter((name) => name.startsWith('countersign_') && up.get(name) !== down.get(name));
+}
 
 /** The labels of each series that the app shows. */
 let shown: ReadonlyMap<string, ReadonlySet<string>>;
@@ -93,6 +141,20 @@ describe('the dashboard and the alerts', () => {
     expect(grouping.filter((label) => !known.has(label))).toEqual([]);
   });
 
+  it('count once what every process reads from the shared database: the most of any of them', () => {
+    const read = expressions.flatMap(([of, expr]) =>
+      usesOf(expr).metrics.flatMap(({ name, aggregations }) =>
+        shared.includes(name) ? [{ of, name, aggregations }] : [],
+      ),
+    );
+    expect(read.length).toBeGreaterThan(10);
+    const isMost = ({ aggregations: [first, ...others] }: (typeof read)[number]) =>
+      first?.operator === 'max' &&
+      first.grouping.includes('instance') === first.isWithout &&
+      others.length === 0;
+    expect(read.filter((one) => !isMost(one))).toEqual([]);
+  });
+
   it('choose only statuses that the app knows', () => {
     const known: Record<string, readonly string[]> = {
       countersign_runs: RUN_STATUSES,
@@ -122,6 +184,20 @@ describe('the dashboard', () => {
       return named.some((label) => !kept.includes(label));
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('adds up what each process counts by itself', () => {
+    const counted = targets.flatMap(({ title, expr }) =>
+      usesOf(asSent(expr)).metrics.flatMap(({ name, aggregations: [first] }) =>
+        !shared.includes(name) && /_(total|bucket|busy|slots|waiting_\w+)$/.test(name)
+          ? [{ title, name, operator: first?.operator ?? 'none', grouping: first?.grouping ?? [] }]
+          : [],
+      ),
+    );
+    expect(counted.length).toBeGreaterThan(5);
+    const isOfOne = ({ name, grouping }: (typeof counted)[number]) =>
+      name.startsWith('process_') || grouping.includes('instance');
+    expect(counted.filter((one) => !isOfOne(one) && one.operator !== 'sum')).toEqual([]);
   });
 
   it('shows each metric of the app that can change by itself', () => {
@@ -159,6 +235,11 @@ describe('the dashboard', () => {
     const [, metric = ''] = /^label_values\((\w+), instance\)$/.exec(definition ?? '') ?? [];
     expect(shown.has(metric)).toBe(true);
   });
+});
+
+it('docs/metrics.md names the metrics that read the shared database', async () => {
+  const changed = await readFromDatabase();
+  expect([...shared].sort()).toEqual(changed.filter((name) => name !== 'countersign_database_up').sort());
 });
 
 describe('the alerts', () => {

@@ -64,7 +64,10 @@ export class PostgresStorage implements Storage {
   readonly #transactions: TransactionLine;
   /** Names this storage in the table of commits. */
   readonly #writer = randomUUID();
-  /** How many of its groups have committed. */
+  /**
+   * How many of its groups have begun to commit. None has the number of another one, whatever became of that: a commit of which nobody
+   * could say whether it happened may have left its number.
+   */
   #commits = 0;
   #current: Connection | undefined;
   #closed = false;
@@ -250,7 +253,8 @@ export class PostgresStorage implements Storage {
   }
 
   async #commit(connection: Connection): Promise<void> {
-    const own = this.#commits + 1;
+    this.#commits += 1;
+    const own = this.#commits;
     try {
       await connection.script(
         `INSERT INTO commits VALUES ('${this.#writer}', ${own}, nextval('commit_numbers'), now())
@@ -261,7 +265,6 @@ export class PostgresStorage implements Storage {
       if (!(error instanceof ConnectionLost)) throw error;
       if (!(await this.#hasCommitted(own, error))) throw error;
     }
-    this.#commits = own;
     this.#transactions.committed();
     this.#transactions.known.begins(`${this.#writer} ${own}`);
   }
@@ -281,7 +284,7 @@ export class PostgresStorage implements Storage {
            SELECT own FROM commits WHERE writer = '${this.#writer}'; ROLLBACK`,
         );
         const [row] = rowsOf<{ own: number }>(answers.at(-2));
-        return (row?.own ?? 0) >= own;
+        return row?.own === own;
       } finally {
         connection.end(true);
       }

@@ -5,7 +5,9 @@ import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
 import { type Fence, servingOf } from '../../../src/adapters/postgres/serving.ts';
 import { COPIED_FROM } from '../../../src/adapters/postgres/unfinished-copy.ts';
+import type { Timers } from '../../../src/core/clock.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { hurriedTimers } from '../../support/hurried-timers.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at, runState } from '../../support/rows.ts';
 
@@ -28,7 +30,9 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   });
   afterAll(() => server?.remove());
 
-  async function open(options: { fence?: () => Fence | undefined; pool?: Pool } = {}): Promise<Storage> {
+  async function open(
+    options: { fence?: () => Fence | undefined; pool?: Pool; timers?: Timers } = {},
+  ): Promise<Storage> {
     const storage = await openPostgres(placeOf(url), { clock, ...options });
     opened.push(storage);
     return storage;
@@ -37,26 +41,38 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   const insert = (storage: Storage, id: string) => storage.transaction((tx) => tx.runs.insert(runState(id)));
   const ids = async (storage: Storage) => (await storage.read.runs.list({})).map(({ id }) => id);
 
-  /** Breaks the connection at the next commit. */
-  function breaking(at: 'before' | 'after'): { pool: Pool; arm(): void } {
+  /** Breaks the connection at the next commit after a test says so. */
+  function breakable(): {
+    pool: Pool;
+    /** @param staysAway nobody reaches the server any more, until it is `back` */
+    breakAt(moment: 'before' | 'after', staysAway?: boolean): void;
+    back(): void;
+  } {
     const pool = openPool(placeOf(url));
-    let isArmed = false;
+    let next: { moment: 'before' | 'after'; staysAway: boolean } | undefined;
+    let isAway = false;
     return {
-      arm() {
-        isArmed = true;
+      breakAt(moment, staysAway = false) {
+        next = { moment, staysAway };
+      },
+      back() {
+        isAway = false;
       },
       pool: {
         end: () => pool.end(),
         async connect() {
+          if (isAway) throw Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
           const client = await pool.connect();
           let isBroken = false;
           return {
             ...client,
             async script(text) {
-              if (!isArmed || !text.includes('INSERT INTO commits')) return client.script(text);
-              isArmed = false;
-              if (at === 'after') await client.script(text);
+              if (!next || !text.includes('INSERT INTO commits')) return client.script(text);
+              const { moment, staysAway } = next;
+              next = undefined;
+              if (moment === 'after') await client.script(text);
               isBroken = true;
+              isAway = staysAway;
               client.release(true);
               throw new Error('Connection terminated unexpectedly');
             },
@@ -70,9 +86,9 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   }
 
   it('reports a commit as done whose answer was lost', async () => {
-    const { pool, arm } = breaking('after');
+    const { pool, breakAt } = breakable();
     const storage = await open({ pool });
-    arm();
+    breakAt('after');
     await insert(storage, 'run1');
     expect(await ids(storage)).toEqual(['run1']);
     await insert(storage, 'run2');
@@ -80,13 +96,30 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   });
 
   it('reports a commit as failed that did not reach the server', async () => {
-    const { pool, arm } = breaking('before');
+    const { pool, breakAt } = breakable();
     const storage = await open({ pool });
-    arm();
+    breakAt('before');
     await expect(insert(storage, 'run1')).rejects.toMatchObject({ code: 'storage.unavailable' });
     expect(await ids(storage)).toEqual([]);
     await insert(storage, 'run2');
     expect(await ids(storage)).toEqual(['run2']);
+  });
+
+  it('does not take a commit that failed for one before it, of which nobody could say whether it happened', async () => {
+    const { pool, breakAt, back } = breakable();
+    const storage = await open({ pool, timers: hurriedTimers() });
+    breakAt('after', true);
+    await expect(insert(storage, 'run1')).rejects.toMatchObject({
+      code: 'storage.unavailable',
+      message: expect.stringContaining('Whether the last transaction was written is not known.'),
+    });
+    back();
+    breakAt('before');
+    await expect(insert(storage, 'run2')).rejects.toMatchObject({ code: 'storage.unavailable' });
+    expect(await ids(storage)).toEqual(['run1']);
+    breakAt('after');
+    await insert(storage, 'run3');
+    expect(await ids(storage)).toEqual(['run3', 'run1']);
   });
 
   it('writes nothing more once another process serves the database', async () => {

@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/errors.ts';
 import { StorageLocked } from '../../ports/locked.ts';
 
-/** The connection is gone, so nobody can know from it what became of its transaction. */
+/** Nothing more can be done on the connection, and nobody can know from it what became of its transaction. */
 export class ConnectionLost extends CountersignError {
   constructor(message: string, options?: ErrorOptions) {
     super('storage.unavailable', message, options);
@@ -48,7 +48,19 @@ const ENDED =
 /** What `pg` says without a code when the server asks for a password that nobody gave it. */
 const NO_PASSWORD = /client password must be a (non-empty )?string/;
 
+/**
+ * Whether the server only reads. A standby, such as a primary before a failover, says 25006 to a statement that writes. To the beginning
+ * of a transaction that may write, it says 0A000, which other errors have, too. The routine tells them apart in any language.
+ */
+function onlyReads(error: Error, code: string | undefined): boolean {
+  const isRefusedMode = code === '0A000' && 'routine' in error && error.routine === 'call_bool_check_hook';
+  return code === '25006' || isRefusedMode;
+}
+
+/** Also for a server that only reads: the address may lead to another one by now, but not this connection. */
 function lostSentence(error: Error, code: string | undefined, name: string): string | undefined {
+  if (onlyReads(error, code))
+    return `The server of ${name} only reads, as a standby does: let DATABASE_URL name the primary.`;
   switch (code) {
     case 'ECONNREFUSED':
     case 'ENOENT':
@@ -93,8 +105,6 @@ function sentenceFor(code: string | undefined, name: string): string | undefined
       return `The server of ${name} is out of memory.`;
     case '53300':
       return `The server of ${name} has too many connections: raise its max_connections, or put PgBouncer in front of it.`;
-    case '25006':
-      return `The server of ${name} only reads, as a standby does: let DATABASE_URL name the primary.`;
     case '57014':
       return `A statement took too long for ${name}, and was stopped.`;
     case '58030':

@@ -32,6 +32,12 @@ const ANSWER_MS = STATEMENT_MS + 5_000;
 /** How long a lost answer to a commit is looked for, in milliseconds: as long as a failover usually takes. */
 const ASKING_MS = 15_000;
 
+/**
+ * A standby refuses this. So nothing is read there that may be behind, and no connection to it is kept: after a failover, the next one
+ * leads to the new primary.
+ */
+const ON_PRIMARY = 'SET TRANSACTION READ WRITE;';
+
 /** Rows of writers that are so old say nothing any more. */
 const OLD_WRITER = '1 day';
 
@@ -61,6 +67,8 @@ export class PostgresStorage implements Storage {
   readonly #timers: Timers;
   readonly #fence: () => Fence | undefined;
   readonly #isReadOnly: boolean;
+  /** At the beginning of whatever reads. Who only reads may do so on a standby. */
+  readonly #onPrimary: string;
   readonly #transactions: TransactionLine;
   /** Names this storage in the table of commits. */
   readonly #writer = randomUUID();
@@ -84,6 +92,7 @@ export class PostgresStorage implements Storage {
     this.#timers = timers;
     this.#fence = fence;
     this.#isReadOnly = isReadOnly;
+    this.#onPrimary = isReadOnly ? '' : ON_PRIMARY;
     this.#transactions = new TransactionLine(
       {
         inTransaction: (group, exhaustedAt) => this.#inTransaction(group, exhaustedAt),
@@ -117,8 +126,10 @@ export class PostgresStorage implements Storage {
   async version(): Promise<string> {
     const connection = await this.#connect();
     try {
-      const [answer] = await connection.script('SELECT CAST(pg_current_snapshot() AS TEXT) AS version');
-      return String(rowsOf<{ version: string }>(answer)[0]?.version);
+      const answers = await connection.script(
+        `${this.#onPrimary} SELECT CAST(pg_current_snapshot() AS TEXT) AS version`,
+      );
+      return String(rowsOf<{ version: string }>(answers.at(-1))[0]?.version);
     } finally {
       connection.end();
     }
@@ -130,7 +141,7 @@ export class PostgresStorage implements Storage {
     try {
       const connection = await this.#connect();
       try {
-        await connection.script('SELECT max(version) FROM schema_migrations');
+        await connection.script(`${this.#onPrimary} SELECT max(version) FROM schema_migrations`);
         if (!this.#unwritable) return;
         await connection.script('UPDATE schema_migrations SET name = name WHERE version = 43');
         this.#unwritable = false;
@@ -186,7 +197,8 @@ export class PostgresStorage implements Storage {
       let isWithin = true;
       try {
         await connection.script(
-          `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_MS}`,
+          `BEGIN ISOLATION LEVEL REPEATABLE READ; ${this.#onPrimary} SET TRANSACTION READ ONLY;
+           SET LOCAL statement_timeout = ${STATEMENT_MS}`,
         );
         const result = await work(tablesOn(connection.db, this.#clock));
         await connection.script('COMMIT');

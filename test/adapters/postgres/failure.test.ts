@@ -26,8 +26,15 @@ describe('an address of PostgreSQL', () => {
 });
 
 describe('an error of PostgreSQL', () => {
-  const failureOf = (code: string | undefined, message = 'no') =>
-    postgresFailure(Object.assign(new Error(message), code === undefined ? {} : { code }), place.name);
+  const failureOf = (code: string | undefined, message = 'no', routine?: string) =>
+    postgresFailure(
+      Object.assign(
+        new Error(message),
+        code === undefined ? {} : { code },
+        routine === undefined ? {} : { routine },
+      ),
+      place.name,
+    );
 
   it.each([
     ['ECONNREFUSED', 'Nothing answers where the database countersign on db.example.com:6432 should be'],
@@ -37,7 +44,6 @@ describe('an error of PostgreSQL', () => {
     ['42501', 'let it own the database'],
     ['53100', 'is full. Make room on it; nothing recorded so far is harmed'],
     ['53300', 'has too many connections'],
-    ['25006', 'only reads, as a standby does'],
     ['57014', 'took too long'],
     ['57P01', 'its server was restarted'],
     ['XX001', 'restore a backup'],
@@ -47,6 +53,20 @@ describe('an error of PostgreSQL', () => {
       message: expect.stringContaining(sentence),
     });
   });
+
+  it.each([
+    ['25006', 'ExecCheckXactReadOnly'],
+    ['0A000', 'call_bool_check_hook'],
+  ])(
+    '%s of a server that only reads is a lost connection, because another server has the address',
+    (code, routine) => {
+      expect(failureOf(code, 'no', routine)).toMatchObject({
+        name: 'ConnectionLost',
+        code: 'storage.unavailable',
+        message: expect.stringContaining('only reads, as a standby does: let DATABASE_URL name the primary.'),
+      });
+    },
+  );
 
   it('without a code, when a connection ends, is a lost connection', () => {
     expect(failureOf(undefined, 'Connection terminated unexpectedly')).toMatchObject({
@@ -69,7 +89,7 @@ describe('an error of PostgreSQL', () => {
     });
   });
 
-  it.each(['23505', '23503', '42601'])('%s, of a statement, stays as it is', (code) => {
+  it.each(['23505', '23503', '42601', '0A000'])('%s, of a statement, stays as it is', (code) => {
     expect(failureOf(code)).toMatchObject({ code, message: 'no' });
   });
 });

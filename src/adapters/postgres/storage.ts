@@ -278,7 +278,7 @@ export class PostgresStorage implements Storage {
       if (!(await this.#hasCommitted(own, error))) throw error;
     }
     this.#transactions.committed();
-    this.#transactions.known.begins(`${this.#writer} ${own}`);
+    this.#transactions.known.wrote(`${this.#writer} ${own}`);
   }
 
   /**

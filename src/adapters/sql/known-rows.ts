@@ -39,7 +39,8 @@ const OTHER_TABLES = [
  * The rows that the connection for transactions has read or written, across its transactions. They stay true until
  * somebody else writes, because SQLite admits one writer:
  *
- * - Another connection: SQLite's `data_version` says so, and is asked at the beginning of each transaction.
+ * - Another connection: SQLite's `data_version` or PostgreSQL's newest commit says so, and is asked at the beginning of each
+ *   transaction.
  * - A statement of this connection that does not keep them up to date: `sees` is shown each statement that does not
  *   say that it does, and forgets them for whatever it does not know to be harmless.
  * - A rollback, of a whole group or of one transaction in it: it is such a statement.
@@ -75,9 +76,14 @@ export class KnownRows {
   /** What a statement forgets, by its text. */
   readonly #effectsOf = new LRUCache<string, 'nothing' | 'rows' | 'all' | 'jobs'>({ max: 300 });
 
-  /** Called when a transaction has begun. @param version SQLite's `data_version` */
+  /** Called when a transaction has begun. @param version differs once anybody else has written */
   begins(version: unknown): void {
     if (this.#version !== version) this.forget();
+    this.#version = version;
+  }
+
+  /** Called when a transaction has committed that makes another version: the rows are true for that, too. */
+  wrote(version: unknown): void {
     this.#version = version;
   }
 

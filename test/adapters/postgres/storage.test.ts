@@ -85,6 +85,28 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     };
   }
 
+  /** Notes what is asked, apart from the beginnings and ends of transactions. */
+  function noting(): { pool: Pool; asked: string[] } {
+    const pool = openPool(placeOf(url));
+    const asked: string[] = [];
+    return {
+      asked,
+      pool: {
+        end: () => pool.end(),
+        async connect() {
+          const client = await pool.connect();
+          return {
+            ...client,
+            query(text, values) {
+              asked.push(text);
+              return client.query(text, values);
+            },
+          };
+        },
+      },
+    };
+  }
+
   it('reports a commit as done whose answer was lost', async () => {
     const { pool, breakAt } = breakable();
     const storage = await open({ pool });
@@ -141,6 +163,23 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     await insert(one, 'run1');
     await other.transaction((tx) => tx.runs.save(runState('run1', { paused: true }), { kind: 'app' }));
     expect(await one.transaction(async (tx) => (await tx.runs.get('run1'))?.paused)).toBe(true);
+  });
+
+  it('asks for no row again that it knows, as long as nobody else writes', async () => {
+    const { pool, asked } = noting();
+    const storage = await open({ pool });
+    const other = await open();
+    const paused = () => storage.transaction(async (tx) => (await tx.runs.get('run1'))?.paused);
+    await insert(storage, 'run1');
+    await paused();
+    asked.length = 0;
+    await insert(storage, 'run2');
+    const ofInsert = asked.length;
+    expect(await paused()).toBe(false);
+    expect(asked).toHaveLength(ofInsert);
+    await other.transaction((tx) => tx.runs.save(runState('run1', { paused: true }), { kind: 'app' }));
+    expect(await paused()).toBe(true);
+    expect(asked.length).toBeGreaterThan(ofInsert);
   });
 
   it('works again after its server was restarted', async () => {

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Begun, Cells, CopiedTable, CopyTarget } from '../sql/copy.ts';
 import { pendingMigrations } from '../sql/migrate.ts';
+import { noteCommit } from './commits.ts';
 import { Connection, storable } from './connection.ts';
 import { postgresFailure } from './failure.ts';
 import { LOCK } from './lock.ts';
@@ -209,11 +210,7 @@ async function finish(
   await on.executeQuery(
     CompiledQuery.raw('UPDATE copied_from SET finished_at = $1', [clock.now().toISOString()]),
   );
-  // A process that stands by and knows rows notices that others have written.
-  await on.script(
-    `INSERT INTO commits VALUES ('copy', 1, nextval('commit_numbers'), now())
-       ON CONFLICT (writer) DO UPDATE SET own = commits.own + 1, number = excluded.number, at = excluded.at`,
-  );
+  await on.script(noteCommit('copy'));
 }
 
 /** Writes under the lock of all that write, as long as nobody else serves the database. */

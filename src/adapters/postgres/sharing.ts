@@ -1,6 +1,7 @@
 import type { Clock, Timers } from '../../core/clock.ts';
 import { candidateFor } from '../../core/rendezvous.ts';
 import type { WorkShare } from '../../ports/work-share.ts';
+import { noteCommit } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { LOCK } from './lock.ts';
 import { type Answer, rowsOf } from './pool.ts';
@@ -315,8 +316,3 @@ const assignOldJobs = (worker: string) => `
     ELSE CAST(substring(payload FROM '"installation_id":([0-9]+)') AS BIGINT)
   END WHERE installation_id IS NULL;
   ${noteCommit(worker)}`;
-
-/** Has each process forget the rows that it keeps in memory: this transaction is none of its storage's. */
-const noteCommit = (worker: string) => `
-  INSERT INTO commits VALUES ('${worker}', 1, nextval('commit_numbers'), now())
-    ON CONFLICT (writer) DO UPDATE SET own = commits.own + 1, number = excluded.number, at = excluded.at;`;

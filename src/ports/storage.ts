@@ -56,8 +56,8 @@ export interface Storage {
    */
   readonly read: ReadTx;
   /**
-   * Differs from the last one if anything was committed meanwhile, by this process or another, and costs next to
-   * nothing.
+   * Differs from the last one if anything that was written has been committed meanwhile, by this process or another, and costs
+   * next to nothing.
    */
   version(): Promise<string>;
   /** Resolves if the database answers; otherwise rejects with a sentence. */

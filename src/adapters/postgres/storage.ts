@@ -8,6 +8,7 @@ import { keepsRows } from '../sql/compiled.ts';
 import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
 import { TransactionLine } from '../sql/transaction-line.ts';
+import { NEWEST, noteOwnCommit, REMOVE_OLD } from './commits.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLost, postgresFailure } from './failure.ts';
 import { IDLE_MS, LOCK } from './lock.ts';
@@ -37,9 +38,6 @@ const ASKING_MS = 15_000;
  * leads to the new primary.
  */
 const ON_PRIMARY = 'SET TRANSACTION READ WRITE;';
-
-/** Rows of writers that are so old say nothing any more. */
-const OLD_WRITER = '1 day';
 
 interface Options {
   /** For messages, such as `the database countersign on db.example.com`. */
@@ -77,6 +75,8 @@ export class PostgresStorage implements Storage {
    * could say whether it happened may have left its number.
    */
   #commits = 0;
+  /** Whether one of them has changed something. */
+  #hasWritten = false;
   #current: Connection | undefined;
   #closed = false;
   /** Whether the last transaction failed to write. A successful read then does not prove that the storage works. */
@@ -122,14 +122,12 @@ export class PostgresStorage implements Storage {
     return this.#transactions.fenced(lease, work);
   }
 
-  /** Which transactions have ended: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT */
+  /** The newest commit that has changed something. */
   async version(): Promise<string> {
     const connection = await this.#connect();
     try {
-      const answers = await connection.script(
-        `${this.#onPrimary} SELECT CAST(pg_current_snapshot() AS TEXT) AS version`,
-      );
-      return String(rowsOf<{ version: string }>(answers.at(-1))[0]?.version);
+      const answers = await connection.script(`${this.#onPrimary} SELECT (${NEWEST}) AS version`);
+      return rowsOf<{ version: string | null }>(answers.at(-1))[0]?.version ?? '';
     } finally {
       connection.end();
     }
@@ -246,7 +244,7 @@ export class PostgresStorage implements Storage {
       const answers = await connection.script(
         `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = ${STATEMENT_MS};
          SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}; SET LOCAL lock_timeout = ${patience}; ${LOCK};
-         SELECT (SELECT writer || ' ' || own FROM commits ORDER BY number DESC LIMIT 1) AS version,
+         SELECT (${NEWEST}) AS version,
            (SELECT fence FROM serving) AS fence, ${isWorker(fence)} AS works`,
       );
       const [row] = rowsOf<{ version: string | null; fence: number; works: boolean }>(answers.at(-1));
@@ -267,23 +265,26 @@ export class PostgresStorage implements Storage {
   async #commit(connection: Connection): Promise<void> {
     this.#commits += 1;
     const own = this.#commits;
+    let hasWritten = true;
     try {
-      await connection.script(
-        `INSERT INTO commits VALUES ('${this.#writer}', ${own}, nextval('commit_numbers'), now())
-           ON CONFLICT (writer) DO UPDATE SET own = excluded.own, number = excluded.number, at = excluded.at;
-         ${own === 1 ? `DELETE FROM commits WHERE at < now() - interval '${OLD_WRITER}';` : ''} COMMIT`,
+      const [noted] = await connection.script(
+        `${noteOwnCommit(this.#writer, own)} ${this.#hasWritten ? '' : REMOVE_OLD} COMMIT`,
       );
+      hasWritten = noted?.rowCount === 1;
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
       if (!(await this.#hasCommitted(own, error))) throw error;
     }
     this.#transactions.committed();
+    if (!hasWritten) return;
+    this.#hasWritten = true;
     this.#transactions.known.wrote(`${this.#writer} ${own}`);
   }
 
   /**
    * Whether a commit happened whose answer was lost. The lock is free once the server has ended that transaction, one way or the
-   * other. A row of our own says it, and not the number of the transaction: after a failover, another one may have that.
+   * other. A row of our own says it, and not the number of the transaction: after a failover, another one may have that. One that has
+   * changed nothing has no row, so it counts as one that did not happen, and its caller does it again: that loses nothing.
    * @throws CountersignError `storage.unavailable` if nobody can say. Then the caller must not conclude that it did not happen.
    */
   async #hasCommitted(own: number, lost: ConnectionLost): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Viewer } from './viewer.ts';
 
-/** How often the database is asked for changes while somebody listens: one PRAGMA for all streams together. */
+/** How often the database is asked for changes while somebody listens: one query for all streams together. */
 const TICK_MS = 500;
 /** Proxies end connections that say nothing for a minute. */
 const TICKS_OF_SILENCE = 50;

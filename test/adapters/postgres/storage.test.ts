@@ -1,12 +1,15 @@
 // @module-tag slow
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEmbeddedQueue } from '../../../src/adapters/embedded-queue/embedded.ts';
 import { openPostgres } from '../../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
 import { type Fence, servingOf } from '../../../src/adapters/postgres/serving.ts';
 import { COPIED_FROM } from '../../../src/adapters/postgres/unfinished-copy.ts';
 import type { Timers } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { everyKind } from '../../contract/every-kind.ts';
 import { hurriedTimers } from '../../support/hurried-timers.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at, runState } from '../../support/rows.ts';
@@ -85,12 +88,14 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     };
   }
 
-  /** Notes what is asked, apart from the beginnings and ends of transactions. */
-  function noting(): { pool: Pool; asked: string[] } {
+  /** Notes what is asked, apart from the beginnings and ends of transactions, and how many have ended. */
+  function noting(): { pool: Pool; asked: string[]; ended(): number } {
     const pool = openPool(placeOf(url));
     const asked: string[] = [];
+    let ended = 0;
     return {
       asked,
+      ended: () => ended,
       pool: {
         end: () => pool.end(),
         async connect() {
@@ -100,6 +105,11 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
             query(text, values) {
               asked.push(text);
               return client.query(text, values);
+            },
+            async script(text) {
+              const answers = await client.script(text);
+              if (/\bCOMMIT$/.test(text)) ended += 1;
+              return answers;
             },
           };
         },
@@ -144,6 +154,17 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     expect(await ids(storage)).toEqual(['run3', 'run1']);
   });
 
+  it('reports a transaction that changed nothing as failed when the answer to its commit was lost, and goes on', async () => {
+    const { pool, breakAt } = breakable();
+    const storage = await open({ pool });
+    breakAt('after');
+    await expect(storage.transaction((tx) => tx.runs.get('run1'))).rejects.toMatchObject({
+      code: 'storage.unavailable',
+    });
+    await insert(storage, 'run1');
+    expect(await ids(storage)).toEqual(['run1']);
+  });
+
   it('writes nothing more once another process serves the database', async () => {
     const [one, other] = [servingOf(placeOf(url), silent), servingOf(placeOf(url), silent)];
     const first = await one.claim();
@@ -182,6 +203,47 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     expect(asked.length).toBeGreaterThan(ofInsert);
   });
 
+  it('goes on knowing rows, and says the same version, while a queue of another process looks for work in vain', async () => {
+    const [own, others] = [noting(), noting()];
+    const [storage, other] = [await open({ pool: own.pool }), await open({ pool: others.pool })];
+    await insert(storage, 'run1');
+    const queue = createEmbeddedQueue({ storage: other, clock, log: silentLog, pollMs: 5 });
+    queue.start({
+      handlers: everyKind(async () => ({ kind: 'done' })),
+      onRetriesExhausted: async () => undefined,
+    });
+    const turns = (n: number) => expect.poll(others.ended).toBeGreaterThanOrEqual(others.ended() + n);
+    await turns(2);
+    await storage.transaction((tx) => tx.runs.get('run1'));
+    const version = await storage.version();
+    own.asked.length = 0;
+    await turns(3);
+    await storage.transaction((tx) => tx.runs.get('run1'));
+    expect(own.asked).toEqual([]);
+    expect(await storage.version()).toBe(version);
+    await queue.stop(1_000);
+  });
+
+  it('says the same version when a process renews its lease, or another database changes', async () => {
+    const storage = await open();
+    await insert(storage, 'run1');
+    const version = await storage.version();
+    await server.query('UPDATE serving SET until = now()', databaseOf(url));
+    await server.query('CREATE TABLE IF NOT EXISTS of_others (id BIGINT)');
+    expect(await storage.version()).toBe(version);
+  });
+
+  it('removes old commits of others with its first transaction that changes something', async () => {
+    const storage = await open();
+    const query = (sql: string) => server.query(sql, databaseOf(url));
+    const old = async () => (await query("SELECT FROM commits WHERE writer = 'old'")).length;
+    await query(`INSERT INTO commits VALUES ('old', 1, nextval('commit_numbers'), now() - interval '25 h')`);
+    await storage.transaction((tx) => tx.runs.get('run1'));
+    expect(await old()).toBe(1);
+    await insert(storage, 'run1');
+    expect(await old()).toBe(0);
+  });
+
   it('works again after its server was restarted', async () => {
     const storage = await open();
     await insert(storage, 'run1');
@@ -193,7 +255,7 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     await expect(storage.check()).resolves.toBeUndefined();
   });
 
-  it('says another version for each commit, whoever makes it', async () => {
+  it('says another version for each commit that changes something, whoever makes it', async () => {
     const [one, other] = [await open(), await open()];
     const before = await one.version();
     expect(await one.version()).toBe(before);

@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3';
 import pg from 'pg';
+import { noteCommit } from '../../src/adapters/postgres/commits.ts';
 import { isPostgres } from '../../src/composition/storage.ts';
 
 /** Runs one statement on the database of an app, whichever that is. @returns its rows, with integers as numbers */
@@ -12,7 +13,10 @@ export async function rowsOf<Row = Record<string, unknown>>(
     client.setTypeParser(pg.types.builtins.INT8, Number);
     await client.connect();
     try {
-      return (await client.query(statement)).rows as Row[];
+      const { command, rows } = await client.query(statement);
+      // SQLite says by itself that somebody else has written.
+      if (command !== 'SELECT') await client.query(noteCommit('test'));
+      return rows as Row[];
     } finally {
       await client.end();
     }

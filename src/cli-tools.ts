@@ -54,8 +54,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       const url = await urlOf(undefined);
       return !url.startsWith('sqlite:') || existsSync(url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
     },
-    async migrate(url) {
-      return (await import('./composition/cli-database.ts')).migrate(await urlOf(url));
+    async migrate(url, onBlocked) {
+      return (await import('./composition/cli-database.ts')).migrate(await urlOf(url), onBlocked);
     },
     async backup(url, file, onProgress) {
       return (await import('./composition/cli-database.ts')).backup(await urlOf(url), file, onProgress);

@@ -47,11 +47,12 @@ export async function withDatabase<T>(
 }
 
 /**
+ * @param onBlocked called if the migration has to wait for another session of PostgreSQL, with who that probably is
  * @throws CountersignError if the database is newer than this program, another app serves it, or a migration
  * fails
  */
-export async function migrate(url: string): Promise<Migrated> {
-  if (isPostgres(url)) return (await import('./cli-postgres.ts')).migratePostgresDatabase(url);
+export async function migrate(url: string, onBlocked: (by: string) => void): Promise<Migrated> {
+  if (isPostgres(url)) return (await import('./cli-postgres.ts')).migratePostgresDatabase(url, onBlocked);
   const path = pathOf(url);
   return failingClearly(path, async () => {
     const before = existsSync(path) ? appliedTo(path) : [];

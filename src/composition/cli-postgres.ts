@@ -30,8 +30,12 @@ export async function withPostgres<T>(
 }
 
 /** @throws CountersignError if the database is newer than this program, or a migration fails */
-export async function migratePostgresDatabase(url: string): Promise<Migrated> {
-  const { before, after } = await migratedPostgres(await postgresPlace(url), systemClock);
+export async function migratePostgresDatabase(
+  url: string,
+  onBlocked: (by: string) => void,
+): Promise<Migrated> {
+  const place = await postgresPlace(url);
+  const { before, after } = await migratedPostgres(place, { clock: systemClock, onBlocked });
   const known = new Set(before.map(({ version }) => version));
   return {
     database: shownDatabaseUrl(url),

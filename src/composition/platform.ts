@@ -73,10 +73,7 @@ export async function openPlatform(
   const log = withoutRepeats(redactedLog(givenLog), clock);
   const timers = overrides.timers ?? systemTimers;
   const random = overrides.random ?? Math.random;
-  const realStorage = await openStorage(config.databaseUrl, {
-    clock,
-    timers,
-  });
+  const realStorage = await openStorage(config.databaseUrl, { clock, timers, log });
   const storage = overrides.storage?.(realStorage) ?? realStorage;
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const metrics = createMetrics();

@@ -3,7 +3,9 @@ import type { Fence } from '../adapters/postgres/serving.ts';
 import { openSqlite, openThrowAwaySqlite } from '../adapters/sqlite/open.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
+import { type Log, silentLog } from '../core/log.ts';
 import { neverShow } from '../core/redact/redact.ts';
+import { migrationWaits } from '../messages/cli/process.ts';
 import type { Storage } from '../ports/storage.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 
@@ -35,12 +37,17 @@ export async function postgresPlace(databaseUrl: string): Promise<Place> {
  */
 export async function openStorage(
   databaseUrl: string,
-  { clock = systemClock, timers = systemTimers }: { clock?: Clock; timers?: Timers } = {},
+  {
+    clock = systemClock,
+    timers = systemTimers,
+    log = silentLog,
+  }: { clock?: Clock; timers?: Timers; log?: Log } = {},
 ): Promise<Storage> {
   if (isPostgres(databaseUrl)) {
     const { openPostgres } = await import('../adapters/postgres/open.ts');
     const place = await postgresPlace(databaseUrl);
-    return openPostgres(place, { clock, timers, fence: () => fences.get(databaseUrl) });
+    const onBlocked = (by: string) => log.warn({}, migrationWaits(by));
+    return openPostgres(place, { clock, timers, onBlocked, fence: () => fences.get(databaseUrl) });
   }
   if (databaseUrl === THROW_AWAY) {
     return openThrowAwaySqlite(await temporaryFolder('database'), { clock, timers });

@@ -34,7 +34,7 @@ export async function openCopyTarget(
     const pending = await onConnection(database, async (connection) => {
       const applied = await appliedTo(connection);
       if (applied.length > 0) return pendingMigrations(migrations(), applied);
-      await migratePostgres(connection, migrations(), clock);
+      await migratePostgres(connection, migrations(), { name: place.name, clock });
       return [];
     });
     if (pending.length === 0) return targetOn(database);

@@ -20,6 +20,8 @@ const BASELINE = 43;
 interface PostgresOptions {
   clock: Clock;
   timers?: Timers;
+  /** See `migratePostgres`. */
+  onBlocked?: (by: string) => void;
   /** Of the process that serves the database: see `PostgresStorage`. */
   fence?: () => Fence | undefined;
   /** Another one, for tests. */
@@ -33,7 +35,7 @@ interface PostgresOptions {
 export function openPostgres(place: Place, options: PostgresOptions): Promise<Storage> {
   return onFirstConnection(place, options.pool, async (connection, pool) => {
     await makeOwnTables(connection);
-    await migratePostgres(connection, migrations(), options.clock);
+    await migratePostgres(connection, migrations(), { name: place.name, ...options });
     return new PostgresStorage(pool, { name: place.name, ...options });
   });
 }
@@ -56,12 +58,12 @@ export function openExistingPostgres(
 /** Migrates the database. The lock of all that write keeps this apart from a process that serves it. */
 export async function migratedPostgres(
   place: Place,
-  clock: Clock,
+  options: { clock: Clock; onBlocked(by: string): void },
 ): Promise<{ before: AppliedMigration[]; after: AppliedMigration[] }> {
   const done = await onFirstConnection(place, undefined, async (connection, pool) => {
     const before = await appliedTo(connection);
     await makeOwnTables(connection);
-    await migratePostgres(connection, migrations(), clock);
+    await migratePostgres(connection, migrations(), { name: place.name, ...options });
     return { before, after: await appliedTo(connection), pool };
   });
   await done.pool.end();

@@ -47,7 +47,7 @@ interface StudioPlatform {
 export async function runStudio({ config, secrets }: StudioStart, port: MessagePort): Promise<void> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const log = createLog(config.logLevel, config.logFormat);
-  const storage = await openStorage(config.databaseUrl, { clock: systemClock });
+  const storage = await openStorage(config.databaseUrl, { clock: systemClock, log });
   const closed = Promise.withResolvers<void>();
   const send = (message: FromStudio) => port.postMessage(message);
   const app = askOver(send);
@@ -238,13 +238,10 @@ export async function openStudio(
   config: StudioPlaces & Pick<BaseConfig, 'databaseUrl' | 'logLevel' | 'logFormat'>,
   port: number,
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const storage = await openStorage(config.databaseUrl);
+  const log = createLog(config.logLevel, config.logFormat);
+  const storage = await openStorage(config.databaseUrl, { log });
   const link = oneTimeLink();
-  const { server, stop } = serveStudio(
-    config,
-    { storage, clock: systemClock, log: createLog(config.logLevel, config.logFormat) },
-    { link },
-  );
+  const { server, stop } = serveStudio(config, { storage, clock: systemClock, log }, { link });
   try {
     const url = await listen(server, { host: '127.0.0.1', port });
     return { url: `${url}${link.path}`, stop: () => stop().finally(() => storage.close()) };

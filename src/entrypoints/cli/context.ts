@@ -62,7 +62,8 @@ export interface Tools {
   ): Promise<T>;
   /** Whether there is a file where `DATABASE_URL` says, or it names a server. */
   hasDatabase(): Promise<boolean>;
-  migrate(url: string | undefined): Promise<Migrated>;
+  /** @param onBlocked called if the migration has to wait for another session, with who that probably is */
+  migrate(url: string | undefined, onBlocked: (by: string) => void): Promise<Migrated>;
   /** Copies a database of any version to a new file, unchanged. */
   backup(
     url: string | undefined,

@@ -172,6 +172,14 @@ export function worksForFewer(installations: readonly number[]): string {
   return `another process may now do ${workOf(installations)}`;
 }
 
+/** @param by the session, such as "the server’s process 4711 of the user backup (pg_dump)" */
+export function migrationWaits(by: string): string {
+  return (
+    'the tables cannot be changed for this version yet, because another session uses one of them: probably ' +
+    `${by}. The migration is tried again for a minute, and other processes work meanwhile`
+  );
+}
+
 export function notDivided(because: string): string {
   return `which process works for which installation could not be looked at (${because}): it is tried again twice a second`;
 }

@@ -12,7 +12,7 @@ import { migrations } from './open.ts';
 import { capitalized, type Place } from './place.ts';
 import { openPool, type Pool, rowsOf } from './pool.ts';
 import { appliedTo, migratePostgres } from './setup.ts';
-import { COPIED_FROM } from './unfinished-copy.ts';
+import { COPIED_FROM, MARK_UNFINISHED, UNMARK_UNFINISHED } from './unfinished-copy.ts';
 
 interface Options {
   clock: Clock;
@@ -101,6 +101,8 @@ async function begin(
       `${capitalized(place.name)} has rows in ${name} that are not of this copy. Name an empty one.`,
     );
   }
+  // From here on, what a process without a claim would write, such as a webhook, is refused: it would be lost.
+  await on.script(MARK_UNFINISHED);
   if (!begun) {
     const constraints = await dropForeignKeys(on, tables);
     await on.executeQuery(
@@ -210,6 +212,7 @@ async function finish(
   await on.executeQuery(
     CompiledQuery.raw('UPDATE copied_from SET finished_at = $1', [clock.now().toISOString()]),
   );
+  await on.script(UNMARK_UNFINISHED);
   await on.script(noteCommit('copy'));
 }
 

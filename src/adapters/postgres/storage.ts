@@ -15,6 +15,7 @@ import { IDLE_MS, LOCK } from './lock.ts';
 import { capitalized } from './place.ts';
 import { type Pool, rowsOf } from './pool.ts';
 import type { Fence } from './serving.ts';
+import { IS_UNFINISHED, unfinishedCopy } from './unfinished-copy.ts';
 
 /**
  * How long work waits for another process's lock, or for a server that has just been restarted, in milliseconds. As for SQLite:
@@ -245,15 +246,19 @@ export class PostgresStorage implements Storage {
         `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = ${STATEMENT_MS};
          SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}; SET LOCAL lock_timeout = ${patience}; ${LOCK};
          SELECT (${NEWEST}) AS version,
-           (SELECT fence FROM serving) AS fence, ${isWorker(fence)} AS works`,
+           (SELECT fence FROM serving) AS fence, ${isWorker(fence)} AS works, ${IS_UNFINISHED} AS "isUnfinished"`,
       );
-      const [row] = rowsOf<{ version: string | null; fence: number; works: boolean }>(answers.at(-1));
+      const [row] = rowsOf<{ version: string | null; fence: number; works: boolean; isUnfinished: boolean }>(
+        answers.at(-1),
+      );
       if (fence !== undefined && (row?.fence !== fence.serving || !row.works)) {
         throw new CountersignError(
           'storage.not_serving',
           `Another process serves ${this.#name} now, so nothing more of this one is written.`,
         );
       }
+      // The fence keeps out those that serve the database. A process that only receives webhooks has none.
+      if (row?.isUnfinished) throw unfinishedCopy(this.#name);
       return { connection, version: row?.version };
     } catch (error) {
       const { isWithin } = await connection.rollBack();

@@ -15,6 +15,14 @@ export const COPIED_FROM = `
   )`;
 
 /**
+ * Exists as long as a copy is not finished. An empty table, because each transaction asks for it: whether a table exists can be asked
+ * where it never did, and `copied_from` cannot be read there.
+ */
+export const MARK_UNFINISHED = 'CREATE TABLE IF NOT EXISTS unfinished_copy ()';
+export const UNMARK_UNFINISHED = 'DROP TABLE IF EXISTS unfinished_copy';
+export const IS_UNFINISHED = `to_regclass('unfinished_copy') IS NOT NULL`;
+
+/**
  * A copy that is not finished lacks rows, and the constraints and triggers of its tables.
  * @throws CountersignError `storage.unfinished_copy`
  */
@@ -23,7 +31,11 @@ export async function refuseUnfinishedCopy(connection: Connection, name: string)
   if (!rowsOf<{ made: boolean }>(table)[0]?.made) return;
   const [copies] = await connection.script('SELECT 1 FROM copied_from WHERE finished_at IS NULL');
   if (rowsOf(copies).length === 0) return;
-  throw new CountersignError(
+  throw unfinishedCopy(name);
+}
+
+export function unfinishedCopy(name: string): CountersignError {
+  return new CountersignError(
     'storage.unfinished_copy',
     `${capitalized(name)} is a copy that is not finished. Run countersign db copy as before, which goes on with ` +
       'it, or use another database.',

@@ -1,11 +1,13 @@
 // @module-tag slow
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../../src/adapters/embedded-queue/embedded.ts';
+import { openCopyTarget } from '../../../src/adapters/postgres/copy-target.ts';
 import { openPostgres } from '../../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
 import { type Fence, servingOf } from '../../../src/adapters/postgres/serving.ts';
 import { COPIED_FROM } from '../../../src/adapters/postgres/unfinished-copy.ts';
+import type { CopyTarget } from '../../../src/adapters/sql/copy.ts';
 import type { Timers } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
@@ -269,6 +271,37 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     for (const [n, storage] of storages.entries()) await insert(storage, `run${n}`);
     const applied = await server.query('SELECT count(*) AS count FROM schema_migrations', databaseOf(url));
     expect(Number(applied[0]?.count)).toBeGreaterThan(0);
+  });
+
+  it('takes nothing from a process without a fence, such as a webhook, from the beginning of a copy to its end', async () => {
+    const ofWebhooks = await open();
+    const copying = servingOf(placeOf(url), { ...silent, goesOnWithCopy: true });
+    const attempt = async (work: (target: CopyTarget) => Promise<void>) => {
+      const claim = await copying.claim();
+      if (!claim.ok) throw new Error('another process serves the database');
+      const target = await openCopyTarget(placeOf(url), { clock, fence: claim.fence.serving });
+      if ('pending' in target) throw new Error('the database is old');
+      await work(target);
+      await target.close();
+      await claim.release();
+    };
+    const tables = [{ name: 'cursors', columns: ['name', 'position_json', 'updated_at'] }];
+    const refused = () =>
+      expect(insert(ofWebhooks, 'run1')).rejects.toMatchObject({ code: 'storage.unfinished_copy' });
+    await attempt(async (target) => {
+      await target.begin({ identity: 'x', tables });
+      await refused();
+    });
+    await refused();
+    await attempt(async (target) => {
+      await target.begin({ identity: 'x', tables });
+      await refused();
+      await target.finish(tables);
+    });
+    expect(await ids(ofWebhooks)).toEqual([]);
+    await insert(ofWebhooks, 'run1');
+    expect(await ids(ofWebhooks)).toEqual(['run1']);
+    await copying.close();
   });
 
   it('is not served while it is a copy that is not finished, also by a process that opened it before the copy began', async () => {

@@ -9,6 +9,12 @@ import type { Counted } from '../../ports/storage.ts';
 /** The pause before a retry of a job that could not reach the database or the store of artifacts. */
 const UNAVAILABLE_MS = 15_000;
 
+/**
+ * The pause of a job that only another version can do. That one takes it when this process ends, or when the installation changes hands,
+ * which it does not while a job of it is held.
+ */
+const UNKNOWN_KIND_MS = 15_000;
+
 /** The next state of a job after an attempt. */
 export type Disposition = { kind: 'remove' } | { kind: 'return'; at: Date; counted: Counted };
 
@@ -30,6 +36,13 @@ export async function attempt(
 ): Promise<Disposition> {
   const { clock, log, maxAttempts } = options;
   const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
+  const handler = Object.hasOwn(worker.handlers, job.kind) ? worker.handlers[job.kind] : undefined;
+  if (!handler) {
+    // A newer version has written to this database, and works beside this one or comes back after it. The job has never been run, so
+    // nothing counts against it.
+    log.warn({ kind: job.kind, key: job.key, outage: 'unknown kind' }, unknownKind(job.kind));
+    return { kind: 'return', at: inMs(UNKNOWN_KIND_MS), counted: job };
+  }
   try {
     if (job.attempts >= maxAttempts) {
       throw new CountersignError(
@@ -37,7 +50,7 @@ export async function attempt(
         `The job was begun ${job.attempts} times, and each time its process ended or giving it up failed.`,
       );
     }
-    return dispositionOf(job, await handle(worker, job, signal));
+    return dispositionOf(job, await handler(job, signal));
   } catch (error) {
     if (signal.aborted || isCode(error, 'queue.lease_lost'))
       return { kind: 'return', at: inMs(0), counted: job };
@@ -60,11 +73,8 @@ export async function attempt(
   }
 }
 
-/** An unknown kind means that a newer version has written to this database. */
-function handle({ handlers }: Worker, job: Job, signal: AbortSignal): Promise<JobResult> {
-  const handler = Object.hasOwn(handlers, job.kind) ? handlers[job.kind] : undefined;
-  if (handler) return handler(job, signal);
-  throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
+function unknownKind(kind: string): string {
+  return `a job of kind "${kind}" waits for a version of Countersign that knows it`;
 }
 
 function dispositionOf(job: Job, result: JobResult): Disposition {

@@ -108,6 +108,32 @@ test('a token sees nothing while GitHub says nothing about its owner', async () 
   expect(await repositoriesSeenWith(secret)).toBe(503);
 });
 
+test('a token has nothing asked of GitHub during a pause that GitHub asked the engine for', async () => {
+  const { secret } = await make(mia);
+  const { github } = harness;
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
+  const ended = github.fail(({ path }) => path.startsWith('/repos/'), {
+    status: 403,
+    headers: { 'retry-after': '1200' },
+    body: { message: 'You have exceeded a secondary rate limit.' },
+  });
+  await github.openPullRequest({
+    repo: 'octo/app',
+    author: 'ada',
+    branch: 'three',
+    title: 'Three',
+    files: { 'src/three.ts': 'export const three = 3;\n' },
+  });
+  await harness.settle();
+  ended();
+  await harness.advance(6 * MINUTE);
+  const before = github.requests.length;
+  expect(await repositoriesSeenWith(secret)).toBe(503);
+  expect(github.requests.slice(before)).toEqual([]);
+  await harness.advance(20 * MINUTE);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/app', 'octo/hidden']);
+});
+
 test('a token is not made for a repository that the person cannot see, in the words for one that does not exist', async () => {
   const otto = await signedIn(harness, 'otto');
   const [hidden, none] = [

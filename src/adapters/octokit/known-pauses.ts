@@ -12,27 +12,43 @@ export interface KnownPauses {
   forget(): void;
 }
 
+interface Options {
+  memory: LimitMemory | undefined;
+  /** Others ask for the installation at the same time, so each request recalls what they were asked for. */
+  isShared: boolean;
+  log: Log;
+}
+
 /** @param id `undefined` for the app itself, whose pauses end with the process: each process asks little for it */
 export function createKnownPauses(
   id: number | undefined,
   budget: Budget,
-  { memory, log }: { memory: LimitMemory | undefined; log: Log },
+  { memory, isShared, log }: Options,
 ): KnownPauses {
   let recalling: Promise<void> | undefined;
 
-  async function recall(): Promise<void> {
-    if (id === undefined) return;
+  /** @returns whether what is known now lasts */
+  async function recall(): Promise<boolean> {
+    if (id === undefined) return true;
     try {
       const known = await memory?.recall(id);
       if (known) budget.hold(known.pauseUntil);
+      return !isShared;
     } catch (err) {
       log.error({ err }, 'it could not be read whether GitHub asked for a pause before; its answers show it');
+      return false;
     }
   }
 
   return {
     async recalled() {
-      recalling ??= recall();
+      if (!recalling) {
+        const asked: Promise<void> = recall().then((lasts) => {
+          // The next request recalls again.
+          if (!lasts && recalling === asked) recalling = undefined;
+        });
+        recalling = asked;
+      }
       await recalling;
     },
     async hold(until, { ofWrite }) {

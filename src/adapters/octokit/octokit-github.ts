@@ -41,6 +41,8 @@ export interface OctokitGitHubOptions {
   metrics?: { answered(request: AnsweredRequest): void; heldBack(urgency: Urgency): void };
   /** Where pauses are remembered that GitHub asks for. Otherwise they end with the process. */
   limitMemory?: LimitMemory;
+  /** Something else asks for the same installations at the same time, and remembers its pauses there, too. */
+  sharesLimits?: boolean;
   /** Instead of the source's. */
   fetch?: Fetch;
   /** Per request, in milliseconds; default 10 s. */
@@ -112,7 +114,11 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         pointsPerMinute,
         ...(options.limiterNow ? { now: options.limiterNow } : {}),
       }),
-      pauses: createKnownPauses(id, budget, { memory: options.limitMemory, log }),
+      pauses: createKnownPauses(id, budget, {
+        memory: options.limitMemory,
+        isShared: options.sharesLimits ?? false,
+        log,
+      }),
     };
     const clients = {
       person: createClient(deps, installation, 'person'),

@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { createLog } from '../../core/log-lines.ts';
 import { neverShow } from '../../core/redact/redact.ts';
+import { createLimitMemory } from '../../engine/effects/limit-memory.ts';
 import { createApi } from '../../entrypoints/api/api.ts';
 import { type OwnersAccess, ownersAccess } from '../../entrypoints/api/owners.ts';
 import { whoseToken } from '../../entrypoints/api/streams.ts';
@@ -135,7 +136,9 @@ async function askingGitHub(
       import('../../adapters/octokit/sign-in.ts'),
     ]);
     const source = octokitsWithKey({ appId, privateKey, apiUrl: githubApiUrl });
-    return createOctokitGitHub({ source, log, clock });
+    // The engine asks for the same installations, in this process or in another one.
+    const limitMemory = createLimitMemory(storage, clock);
+    return createOctokitGitHub({ source, log, clock, limitMemory, sharesLimits: true });
   });
   asking.ownerSees = ownersAccess({ read: storage.read, github: asApp, clock });
   if (studio?.signIn) {

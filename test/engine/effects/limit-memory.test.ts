@@ -59,6 +59,30 @@ test('a process that gets an installation back learns of the pause that another 
   expect(await read(first.github)).toBe('not sent, again in 90 s');
 });
 
+test('a pause is recalled with the next request when the database did not answer for the first one', async () => {
+  await memory.note(INSTALLATION, { pauseUntil: new Date(NOW.getTime() + 90_000), ofWrite: false });
+  let isAway = true;
+  const limitMemory: LimitMemory = {
+    ...memory,
+    recall: (id) => (isAway ? Promise.reject(new Error('the database is away')) : memory.recall(id)),
+  };
+  const { github, rest } = scriptGitHub({ clock, limitMemory });
+  rest.get(REPOSITORY).reply(200, { id: 7, default_branch: 'main' });
+  expect(await read(github)).toBe('read');
+  isAway = false;
+  expect(await read(github)).toBe('not sent, again in 90 s');
+});
+
+test('a part of the app that asks GitHub beside the engine, such as Studio, learns of each pause of the engine', async () => {
+  const { github, rest } = scriptGitHub({ clock, limitMemory: memory, sharesLimits: true });
+  rest.get(REPOSITORY).times(2).reply(200, { id: 7, default_branch: 'main' });
+  expect(await read(github)).toBe('read');
+  await memory.note(INSTALLATION, { pauseUntil: new Date(NOW.getTime() + 90_000), ofWrite: false });
+  expect(await read(github)).toBe('not sent, again in 90 s');
+  clock.advance(90_000);
+  expect(await read(github)).toBe('read');
+});
+
 test('a shorter pause does not end a longer one', async () => {
   await memory.note(INSTALLATION, { pauseUntil: new Date(NOW.getTime() + 90_000), ofWrite: true });
   clock.advance(1_000);

@@ -29,6 +29,14 @@ export async function postgresPlace(databaseUrl: string): Promise<Place> {
   return place;
 }
 
+interface StorageOptions {
+  clock?: Clock;
+  timers?: Timers;
+  log?: Log;
+  /** Another thread of this process has opened it before. On PostgreSQL, the next version may have migrated it since. */
+  isOpenHere?: boolean;
+}
+
 /**
  * Opens and migrates the database that `DATABASE_URL` names: `sqlite:path`, `sqlite::memory:` for one that
  * exists until `close`, or `postgres://…`.
@@ -37,17 +45,19 @@ export async function postgresPlace(databaseUrl: string): Promise<Place> {
  */
 export async function openStorage(
   databaseUrl: string,
-  {
-    clock = systemClock,
-    timers = systemTimers,
-    log = silentLog,
-  }: { clock?: Clock; timers?: Timers; log?: Log } = {},
+  { clock = systemClock, timers = systemTimers, log = silentLog, isOpenHere = false }: StorageOptions = {},
 ): Promise<Storage> {
   if (isPostgres(databaseUrl)) {
     const { openPostgres } = await import('../adapters/postgres/open.ts');
     const place = await postgresPlace(databaseUrl);
     const onBlocked = (by: string) => log.warn({}, migrationWaits(by));
-    return openPostgres(place, { clock, timers, onBlocked, fence: () => fences.get(databaseUrl) });
+    return openPostgres(place, {
+      clock,
+      timers,
+      onBlocked,
+      fence: () => fences.get(databaseUrl),
+      isOpenHere,
+    });
   }
   if (databaseUrl === THROW_AWAY) {
     return openThrowAwaySqlite(await temporaryFolder('database'), { clock, timers });

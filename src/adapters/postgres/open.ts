@@ -26,6 +26,11 @@ interface PostgresOptions {
   fence?: () => Fence | undefined;
   /** Another one, for tests. */
   pool?: Pool;
+  /**
+   * Another thread of this process has opened the database before. What is there is taken as it is: since then, the next version may
+   * have migrated it, beside which this one works until it is replaced.
+   */
+  isOpenHere?: boolean;
 }
 
 /**
@@ -34,8 +39,10 @@ interface PostgresOptions {
  */
 export function openPostgres(place: Place, options: PostgresOptions): Promise<Storage> {
   return onFirstConnection(place, options.pool, async (connection, pool) => {
-    await makeOwnTables(connection);
-    await migratePostgres(connection, migrations(), { name: place.name, ...options });
+    if (!options.isOpenHere) {
+      await makeOwnTables(connection);
+      await migratePostgres(connection, migrations(), { name: place.name, ...options });
+    }
     return new PostgresStorage(pool, { name: place.name, ...options });
   });
 }

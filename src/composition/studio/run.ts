@@ -48,7 +48,7 @@ interface StudioPlatform {
 export async function runStudio({ config, secrets }: StudioStart, port: MessagePort): Promise<void> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const log = createLog(config.logLevel, config.logFormat);
-  const storage = await openStorage(config.databaseUrl, { clock: systemClock, log });
+  const storage = await openStorage(config.databaseUrl, { clock: systemClock, isOpenHere: true });
   const closed = Promise.withResolvers<void>();
   const send = (message: FromStudio) => port.postMessage(message);
   const app = askOver(send);

@@ -113,7 +113,7 @@ export function servingOf(
           const other = await otherOn(connection);
           if (other && !mayJoin(claimant, other)) return refusal(other);
           if (!goesOnWithCopy) await refuseUnfinishedCopy(connection, place.name);
-          await share?.timed(async () => ({ now: nowIn((await connection.script(NOW))[0]) }));
+          await share?.clock.timed(async () => ({ now: nowIn((await connection.script(NOW))[0]) }));
           return take(connection, claimant);
         });
         if (!taken.ok) return taken;

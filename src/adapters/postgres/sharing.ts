@@ -1,4 +1,4 @@
-import type { Clock, Timers } from '../../core/clock.ts';
+import { type Clock, SharedClock, type Timers } from '../../core/clock.ts';
 import { candidateFor } from '../../core/rendezvous.ts';
 import type { WorkShare } from '../../ports/work-share.ts';
 import { noteCommit } from './commits.ts';
@@ -17,9 +17,6 @@ const GRACE_MS = 10_000;
 
 /** How long the lock may take, in milliseconds: the next attempt is not far. */
 const PATIENCE_MS = 5_000;
-
-/** By how much a clock may differ from the database's and is believed all the same, in milliseconds: answers take a moment. */
-const TOLERATED_MS = 1_000;
 
 /** What stands for the app's own work where installations have ids. GitHub's are positive. */
 const OWN_WORK = 0;
@@ -65,9 +62,7 @@ interface Options {
  */
 export class Sharing implements WorkShare {
   readonly worker: string;
-  readonly clock: Clock = { now: () => new Date(this.#options.clock.now().getTime() + this.#behindMs) };
-  /** By how much this machine's clock is behind. */
-  #behindMs = 0;
+  readonly clock: SharedClock;
   readonly #options: Options;
   readonly #listeners: ((installations: readonly number[]) => void)[] = [];
   /** The leases that this process certainly has. */
@@ -81,23 +76,8 @@ export class Sharing implements WorkShare {
 
   constructor(options: Options) {
     this.worker = options.worker;
+    this.clock = new SharedClock(options.clock, options.timers);
     this.#options = options;
-  }
-
-  /**
-   * Learns the time from an answer of the database, unless that took long: a process that was paused meanwhile would turn its clock back,
-   * and believe that what it has judged long ago is fresh.
-   * @param ask its answer has the time of the database, in ms since 1970
-   */
-  async timed<T extends { now: number }>(ask: () => Promise<T>): Promise<T> {
-    const { clock, timers } = this.#options;
-    const asked = { at: clock.now().getTime(), elapsedMs: timers.elapsedMs() };
-    const answer = await ask();
-    const here = clock.now().getTime();
-    const took = Math.max(Math.abs(here - asked.at), timers.elapsedMs() - asked.elapsedMs);
-    const behindMs = answer.now - here;
-    if (took < TOLERATED_MS && Math.abs(behindMs - this.#behindMs) > TOLERATED_MS) this.#behindMs = behindMs;
-    return answer;
   }
 
   has(installationId: number | null): boolean {
@@ -148,7 +128,7 @@ export class Sharing implements WorkShare {
   async #divide(): Promise<void> {
     const before = this.#own;
     await this.#options.on(async (connection) => {
-      const found = await this.timed(() => situation(connection, this.worker));
+      const found = await this.clock.timed(() => situation(connection, this.worker));
       const isMine = (installation: number) =>
         this.#asks && workerFor(installation, found.workers) === this.worker;
       const me = found.workers.find(({ id }) => id === this.worker);

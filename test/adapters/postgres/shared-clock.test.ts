@@ -27,7 +27,7 @@ beforeEach(() => {
 
 /** The database says a time, and its answer takes so long. */
 const learn = (now: string, tookMs = 5) =>
-  sharing.timed(async () => {
+  sharing.clock.timed(async () => {
     clock.advance(tookMs);
     return { now: Date.parse(now) };
   });

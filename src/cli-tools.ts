@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Environment } from './config/fields.ts';
 import type { ModelConfig } from './config/model.ts';
-import { systemClock } from './core/clock.ts';
+import { type Clock, systemClock } from './core/clock.ts';
 import { CountersignError, messageOf } from './core/errors.ts';
 import { PACKAGE_ROOT } from './core/package-root.ts';
 import { neverShow, neverShowSecretsOf } from './core/redact/redact.ts';
@@ -18,8 +18,9 @@ import type { ModuleDeps } from './skills/kinds/module/module-skill.ts';
  * test/budgets/command-line.test.ts fails if a command loads more.
  * @param calledIn the caller's folder, if it differs from the process's folder. Paths of arguments are
  * relative to it; paths of settings are relative to the process's folder, where the settings are.
+ * @param clock learns the time from a database of PostgreSQL that is opened, if it is one that does
  */
-export function createTools(env: Environment, calledIn?: string): Tools {
+export function createTools(env: Environment, calledIn?: string, clock: Clock = systemClock): Tools {
   neverShowSecretsOf(env);
   /** @throws UsageError for an invalid argument, CountersignError for an invalid `DATABASE_URL` */
   const urlOf = async (given: string | undefined, argument = '--database') => {
@@ -48,7 +49,12 @@ export function createTools(env: Environment, calledIn?: string): Tools {
 
   return {
     async withDatabase(url, purpose, work) {
-      return (await import('./composition/cli-database.ts')).withDatabase(await urlOf(url), purpose, work);
+      return (await import('./composition/cli-database.ts')).withDatabase(
+        await urlOf(url),
+        purpose,
+        work,
+        clock,
+      );
     },
     async hasDatabase() {
       const url = await urlOf(undefined);
@@ -90,7 +96,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('./adapters/embedded-queue/embedded.ts'),
         import('./core/log.ts'),
       ]);
-      return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+      return createEmbeddedQueue({ storage, clock, log: silentLog });
     },
     async eventsOf(delivery, own) {
       const { readDelivery } = await import('./entrypoints/webhook/delivery/process.ts');
@@ -161,7 +167,6 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('./skills/catalogue/activation/auto.ts'),
         import('./core/log.ts'),
       ]);
-      const clock = systemClock;
       const source = octokitsWithKey({ appId, privateKey, apiUrl });
       const github = createOctokitGitHub({ source, log: silentLog, clock });
       // The registry only answers what a step needs. No step is executed.

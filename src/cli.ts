@@ -6,7 +6,7 @@ import { COMPILE_CACHE, PACKAGE_ROOT } from './core/package-root.ts';
 
 // Before anything else is loaded, so that all of it comes from the cache. It halves the time of most commands.
 enableCompileCache(COMPILE_CACHE);
-const [{ redactLastWords }, { callingFolder }, { runCli }, { createTools }, { systemClock }] =
+const [{ redactLastWords }, { callingFolder }, { runCli }, { createTools }, { SharedClock }] =
   await Promise.all([
     import('./core/redact/uncaught.ts'),
     import('./entrypoints/cli/calling-folder.ts'),
@@ -25,10 +25,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const calledIn = callingFolder(process.env, PACKAGE_ROOT);
 const { version } = JSON.parse(readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8')) as { version: string };
 
+// By the database's time, jobs are due and commands were given, whichever machine they come from.
+const clock = new SharedClock();
+
 process.exitCode = await runCli(process.argv.slice(2), {
   cwd: calledIn ?? process.cwd(),
-  clock: systemClock,
-  tools: createTools(process.env, calledIn),
+  clock,
+  tools: createTools(process.env, calledIn, clock),
   version,
   out: writeOut,
   err: (text) => process.stderr.write(text),

@@ -5,7 +5,7 @@ import { type AppliedMigration, pendingMigrations, readMigrations } from '../ada
 import { sqliteFailure } from '../adapters/sqlite/failure.ts';
 import { SQLITE_MIGRATIONS } from '../adapters/sqlite/open.ts';
 import { SqliteStorage } from '../adapters/sqlite/storage.ts';
-import { systemClock } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Migrated } from '../entrypoints/cli/context.ts';
 import {
@@ -30,14 +30,15 @@ export async function withDatabase<T>(
   url: string,
   purpose: 'read' | 'write',
   work: (storage: Storage) => Promise<T>,
+  clock: Clock = systemClock,
 ): Promise<T> {
-  if (isPostgres(url)) return (await import('./cli-postgres.ts')).withPostgres(url, purpose, work);
+  if (isPostgres(url)) return (await import('./cli-postgres.ts')).withPostgres(url, purpose, work, clock);
   const path = existing(url);
   return failingClearly(path, async () => {
     const pending = pendingIn(path);
     if (pending.length > 0) throw new CountersignError('cli.older_database', olderDatabase(path, pending));
     // Nothing is pending, so opening it does not migrate.
-    const storage = purpose === 'read' ? readOnly(path) : await openStorage(url, { clock: systemClock });
+    const storage = purpose === 'read' ? readOnly(path) : await openStorage(url, { clock });
     try {
       return await work(storage);
     } finally {

@@ -1,6 +1,6 @@
 import { migratedPostgres, openExistingPostgres } from '../adapters/postgres/open.ts';
 import { shownDatabaseUrl } from '../config/addresses.ts';
-import { systemClock } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Migrated } from '../entrypoints/cli/context.ts';
 import { noDatabase, olderDatabase } from '../messages/cli/cli.ts';
@@ -12,9 +12,10 @@ export async function withPostgres<T>(
   url: string,
   purpose: 'read' | 'write',
   work: (storage: Storage) => Promise<T>,
+  clock: Clock,
 ): Promise<T> {
   const opened = await openExistingPostgres(await postgresPlace(url), {
-    clock: systemClock,
+    clock,
     isReadOnly: purpose === 'read',
   });
   const { storage, applied, pending } = opened;

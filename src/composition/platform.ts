@@ -3,7 +3,7 @@ import { createEmbeddedQueue } from '../adapters/embedded-queue/embedded.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from '../adapters/octokit/octokit-github.ts';
 import type { OctokitSource } from '../adapters/octokit/sign-in.ts';
 import type { BaseConfig } from '../config/config.ts';
-import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
+import { type Clock, SharedClock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { type Ids, timeSortedIds } from '../core/ids.ts';
 import { type Log, redactedLog } from '../core/log.ts';
 import { withoutRepeats } from '../core/outage-log.ts';
@@ -69,7 +69,9 @@ export async function openPlatform(
   overrides: PlatformOverrides,
   share?: WorkShare,
 ): Promise<Platform> {
-  const clock = overrides.clock ?? share?.clock ?? systemClock;
+  // A process that only receives webhooks says when a command came that somebody gave by a button.
+  const clock =
+    overrides.clock ?? share?.clock ?? (isPostgres(config.databaseUrl) ? new SharedClock() : systemClock);
   const log = withoutRepeats(redactedLog(givenLog), clock);
   const timers = overrides.timers ?? systemTimers;
   const random = overrides.random ?? Math.random;

@@ -65,3 +65,8 @@ export class SharedClock implements Clock {
     return answer;
   }
 }
+
+/** Asks, and lets the clock learn the time from the answer if it is one that does. */
+export function timedBy<T extends { now: number }>(clock: Clock, ask: () => Promise<T>): Promise<T> {
+  return clock instanceof SharedClock ? clock.timed(ask) : ask();
+}

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock, Timers } from '../../core/clock.ts';
+import { type Clock, type Timers, timedBy } from '../../core/clock.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { type AppliedMigration, type Migration, pendingMigrations, readMigrations } from '../sql/migrate.ts';
@@ -9,6 +9,7 @@ import type { Place } from './place.ts';
 import { openPool, type Pool } from './pool.ts';
 import type { Fence } from './serving.ts';
 import { appliedTo, makeOwnTables, migratePostgres } from './setup.ts';
+import { NOW, nowIn } from './sharing.ts';
 import { PostgresStorage } from './storage.ts';
 import { refuseUnfinishedCopy } from './unfinished-copy.ts';
 
@@ -38,7 +39,7 @@ interface PostgresOptions {
  * @throws CountersignError if it cannot be reached or this program must not write to it
  */
 export function openPostgres(place: Place, options: PostgresOptions): Promise<Storage> {
-  return onFirstConnection(place, options.pool, async (connection, pool) => {
+  return onFirstConnection(place, options, async (connection, pool) => {
     if (!options.isOpenHere) {
       await makeOwnTables(connection);
       await migratePostgres(connection, migrations(), { name: place.name, ...options });
@@ -52,7 +53,7 @@ export function openExistingPostgres(
   place: Place,
   options: { clock: Clock; isReadOnly: boolean },
 ): Promise<{ storage: Storage; applied: readonly AppliedMigration[]; pending: string[] }> {
-  return onFirstConnection(place, undefined, async (connection, pool) => {
+  return onFirstConnection(place, options, async (connection, pool) => {
     const applied = await appliedTo(connection);
     return {
       storage: new PostgresStorage(pool, { name: place.name, ...options }),
@@ -67,7 +68,7 @@ export async function migratedPostgres(
   place: Place,
   options: { clock: Clock; onBlocked(by: string): void },
 ): Promise<{ before: AppliedMigration[]; after: AppliedMigration[] }> {
-  const done = await onFirstConnection(place, undefined, async (connection, pool) => {
+  const done = await onFirstConnection(place, options, async (connection, pool) => {
     const before = await appliedTo(connection);
     await makeOwnTables(connection);
     await migratePostgres(connection, migrations(), { name: place.name, ...options });
@@ -84,7 +85,7 @@ export function migrations(): Migration[] {
 
 async function onFirstConnection<T>(
   place: Place,
-  given: Pool | undefined,
+  { clock, pool: given }: Pick<PostgresOptions, 'clock' | 'pool'>,
   work: (connection: Connection, pool: Pool) => Promise<T>,
 ): Promise<T> {
   const pool = given ?? openPool(place);
@@ -92,6 +93,7 @@ async function onFirstConnection<T>(
   try {
     const connection = new Connection(await pool.connect(), failing);
     try {
+      await timedBy(clock, async () => ({ now: nowIn((await connection.script(NOW))[0]) }));
       await refuseUnfinishedCopy(connection, place.name);
       return await work(connection, pool);
     } finally {

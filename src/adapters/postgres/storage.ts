@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CompiledQuery, Kysely } from 'kysely';
-import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
+import { type Clock, systemTimers, type Timers, timedBy } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import { StorageLocked } from '../../ports/locked.ts';
 import type { Lease, ReadTx, Storage, Tx } from '../../ports/storage.ts';
@@ -15,6 +15,7 @@ import { IDLE_MS, LOCK } from './lock.ts';
 import { capitalized } from './place.ts';
 import { type Pool, rowsOf } from './pool.ts';
 import type { Fence } from './serving.ts';
+import { NOW } from './sharing.ts';
 import { IS_UNFINISHED, unfinishedCopy } from './unfinished-copy.ts';
 
 /**
@@ -242,24 +243,26 @@ export class PostgresStorage implements Storage {
     // 0 would be no limit.
     const patience = Math.max(1, Math.floor(exhaustedAt - this.#timers.elapsedMs()));
     try {
-      const answers = await connection.script(
-        `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = ${STATEMENT_MS};
-         SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}; SET LOCAL lock_timeout = ${patience}; ${LOCK};
-         SELECT (${NEWEST}) AS version,
-           (SELECT fence FROM serving) AS fence, ${isWorker(fence)} AS works, ${IS_UNFINISHED} AS "isUnfinished"`,
-      );
-      const [row] = rowsOf<{ version: string | null; fence: number; works: boolean; isUnfinished: boolean }>(
-        answers.at(-1),
-      );
-      if (fence !== undefined && (row?.fence !== fence.serving || !row.works)) {
+      const row = await timedBy(this.#clock, async () => {
+        const answers = await connection.script(
+          `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = ${STATEMENT_MS};
+           SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}; SET LOCAL lock_timeout = ${patience}; ${LOCK};
+           SELECT (${NEWEST}) AS version,
+             (SELECT fence FROM serving) AS fence, ${isWorker(fence)} AS works, ${IS_UNFINISHED} AS "isUnfinished", (${NOW}) AS now`,
+        );
+        const [first] = rowsOf<FirstAnswer>(answers.at(-1));
+        if (!first) throw new Error('the database did not say who serves it');
+        return first;
+      });
+      if (fence !== undefined && (row.fence !== fence.serving || !row.works)) {
         throw new CountersignError(
           'storage.not_serving',
           `Another process serves ${this.#name} now, so nothing more of this one is written.`,
         );
       }
       // The fence keeps out those that serve the database. A process that only receives webhooks has none.
-      if (row?.isUnfinished) throw unfinishedCopy(this.#name);
-      return { connection, version: row?.version };
+      if (row.isUnfinished) throw unfinishedCopy(this.#name);
+      return { connection, version: row.version };
     } catch (error) {
       const { isWithin } = await connection.rollBack();
       connection.end(isWithin);
@@ -327,6 +330,15 @@ export class PostgresStorage implements Storage {
       }
     }
   }
+}
+
+/** What each transaction asks at its beginning, under the lock of all that write. */
+interface FirstAnswer {
+  version: string | null;
+  fence: number;
+  works: boolean;
+  isUnfinished: boolean;
+  now: number;
 }
 
 function isWorker(fence: Fence | undefined): string {

@@ -6,7 +6,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { getRequestListener } from '@hono/node-server';
 import { gitHubPages } from '../../config/addresses.ts';
 import type { AppConfig, BaseConfig } from '../../config/config.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
+import { type Clock, SharedClock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { createLog } from '../../core/log-lines.ts';
 import { neverShow } from '../../core/redact/redact.ts';
@@ -48,14 +48,16 @@ interface StudioPlatform {
 export async function runStudio({ config, secrets }: StudioStart, port: MessagePort): Promise<void> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const log = createLog(config.logLevel, config.logFormat);
-  const storage = await openStorage(config.databaseUrl, { clock: systemClock, isOpenHere: true });
+  // By the database's time, a job is due and a command was given, whichever machine they come from.
+  const clock = new SharedClock();
+  const storage = await openStorage(config.databaseUrl, { clock, isOpenHere: true });
   const closed = Promise.withResolvers<void>();
   const send = (message: FromStudio) => port.postMessage(message);
   const app = askOver(send);
   port.on('message', (message: ToStudio) =>
     message.kind === 'close' ? closed.resolve() : app.take(message),
   );
-  const studio = await startStudioHere({ config, secrets }, { storage, clock: systemClock, log }, app.health);
+  const studio = await startStudioHere({ config, secrets }, { storage, clock, log }, app.health);
   send({ kind: 'listening', socketPath: studio.socketPath });
   await closed.promise;
   await studio.stop();
@@ -241,10 +243,11 @@ export async function openStudio(
   config: StudioPlaces & Pick<BaseConfig, 'databaseUrl' | 'logLevel' | 'logFormat'>,
   port: number,
 ): Promise<{ url: string; stop(): Promise<void> }> {
+  const clock = new SharedClock();
   const log = createLog(config.logLevel, config.logFormat);
-  const storage = await openStorage(config.databaseUrl, { log });
+  const storage = await openStorage(config.databaseUrl, { clock, log });
   const link = oneTimeLink();
-  const { server, stop } = serveStudio(config, { storage, clock: systemClock, log }, { link });
+  const { server, stop } = serveStudio(config, { storage, clock, log }, { link });
   try {
     const url = await listen(server, { host: '127.0.0.1', port });
     return { url: `${url}${link.path}`, stop: () => stop().finally(() => storage.close()) };

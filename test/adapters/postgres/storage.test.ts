@@ -8,14 +8,16 @@ import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
 import { type Fence, servingOf } from '../../../src/adapters/postgres/serving.ts';
 import { COPIED_FROM } from '../../../src/adapters/postgres/unfinished-copy.ts';
 import type { CopyTarget } from '../../../src/adapters/sql/copy.ts';
-import type { Timers } from '../../../src/core/clock.ts';
+import { SharedClock, type Timers } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { everyKind } from '../../contract/every-kind.ts';
+import { ManualClock } from '../../support/clock.ts';
 import { hurriedTimers } from '../../support/hurried-timers.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at, runState } from '../../support/rows.ts';
 
+const HOUR_MS = 3_600_000;
 const clock = { now: () => at(0) };
 const silent = { clock, onLost() {} };
 
@@ -255,6 +257,23 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
     await insert(storage, 'run2');
     expect(await ids(storage)).toEqual(['run2', 'run1']);
     await expect(storage.check()).resolves.toBeUndefined();
+  });
+
+  it('lets a clock learn the time when it is opened, and again with each transaction', async () => {
+    const ofMachine = new ManualClock('2020-01-01T00:00:00.000Z');
+    const shared = new SharedClock(ofMachine, { elapsedMs: () => 0 });
+    const toDatabase = async () => {
+      const [row] = await server.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now');
+      return Math.abs(Number(row?.now) - shared.now().getTime());
+    };
+    const storage = await openPostgres(placeOf(url), { clock: shared });
+    opened.push(storage);
+    expect(await toDatabase()).toBeLessThan(HOUR_MS);
+    // Somebody sets the clock of the machine.
+    ofMachine.advance(48 * HOUR_MS);
+    expect(await toDatabase()).toBeGreaterThan(HOUR_MS);
+    await insert(storage, 'run1');
+    expect(await toDatabase()).toBeLessThan(HOUR_MS);
   });
 
   it('says another version for each commit that changes something, whoever makes it', async () => {

@@ -49,7 +49,7 @@ export interface ShownCourse {
   moreWrites: number;
 }
 
-/** What became of a dry run, small enough to be kept in memory. Only texts and numbers, which can leave a process. */
+/** What became of a dry run. It has a limit of characters. Only texts and numbers, which can leave a process. */
 export interface ShownDryRun {
   pullRequest: { title: string; headSha: string; baseRef: string } | null;
   /** What was assumed. */
@@ -76,9 +76,49 @@ export type DryRunFailure =
   | 'timed_out'
   | 'too_much_memory'
   | 'stopped'
+  /** The process that played it has ended without a word. */
+  | 'lost'
   | 'broken';
 
 export type DryRunEnd = { kind: 'done'; shown: ShownDryRun } | { kind: 'failed'; because: DryRunFailure };
+
+/** A dry run of one person, which any process shows and one process plays. */
+export interface StoredDryRun {
+  id: string;
+  /** On GitHub. */
+  personId: number;
+  repositoryId: number;
+  repository: string;
+  pullRequest: number | null;
+  chain: string;
+  /** Its text was pasted. */
+  isPasted: boolean;
+  begunAt: Date;
+  /** So far. The result has them, too. */
+  steps: readonly ShownStep[];
+  /** How often it has changed. */
+  changes: number;
+  /** `null`: it is under way, or its process is gone. */
+  end: DryRunEnd | null;
+  endedAt: Date | null;
+}
+
+export interface StoredDryRuns {
+  insert(begun: Omit<StoredDryRun, 'steps' | 'changes' | 'end' | 'endedAt'>): Promise<void>;
+  get(id: string): Promise<StoredDryRun | undefined>;
+  /** The id of the person's dry run that began after then and has not ended. */
+  underWay(personId: number, begunAfter: Date): Promise<string | undefined>;
+  /** Does nothing to one that has ended, as do the following. */
+  changeSteps(id: string, steps: readonly ShownStep[]): Promise<void>;
+  end(id: string, end: DryRunEnd, at: Date): Promise<void>;
+  /** For the process that plays it. */
+  askToStop(id: string): Promise<void>;
+  /** Which of these somebody wants to stop. */
+  askedToStop(ids: readonly string[]): Promise<string[]>;
+  removeBefore(begunAt: Date): Promise<void>;
+  /** Of those that have ended, removes the oldest until at most as many, and as many characters of results, are left. */
+  removeBeyond(limits: { most: number; characters: number }): Promise<void>;
+}
 
 /** Plays a chain without writing to GitHub. */
 export interface DryRunPlayer {

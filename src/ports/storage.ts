@@ -19,6 +19,7 @@ import type { AcceptedFindings } from './accepted-findings.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Composites } from './composites.ts';
+import type { StoredDryRuns } from './dry-runs.ts';
 import type { Firings, Schedules } from './firings.ts';
 import type { Insight } from './insight.ts';
 import type { ModelCalls } from './model-calls.ts';
@@ -113,6 +114,7 @@ export interface Tx {
   readonly acceptedFindings: AcceptedFindings;
   readonly studioSessions: StudioSessions;
   readonly studioCommands: StudioCommands;
+  readonly dryRuns: StoredDryRuns;
   readonly operations: Operations;
   readonly pruning: Pruning;
   readonly overview: Overview;

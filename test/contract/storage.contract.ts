@@ -3,6 +3,7 @@ import type { OpenDatabase } from '../support/database.ts';
 import { artifactSearchContract } from './artifact-search.contract.ts';
 import { auditContract } from './audit.contract.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
+import { dryRunsContract } from './dry-runs.contract.ts';
 import { effectsContract } from './effects.contract.ts';
 import { jobsContract } from './jobs.contract.ts';
 import { modelCallsContract } from './model-calls.contract.ts';
@@ -27,6 +28,7 @@ const PARTS = [
   sessionLogsContract,
   repositoryStatesContract,
   auditContract,
+  dryRunsContract,
 ];
 
 /** What every storage adapter does, whatever its database is. */

@@ -61,6 +61,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   apiTokens: ['byHash', 'all', 'ofOwner', 'countUsable'],
   studioSessions: ['find', 'ofSignIn', 'ofPerson'],
   studioCommands: ['get'],
+  dryRuns: ['get', 'underWay', 'askedToStop'],
   audit: ['lastConfiguration', 'page'],
   overview: [
     'active',

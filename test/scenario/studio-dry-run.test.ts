@@ -15,6 +15,7 @@ import { type Browser, openBrowser, post, signedIn, WITH_SIGN_IN } from '../supp
 import { OAUTH_CLIENT } from '../support/github/oauth.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { textOf } from '../support/studio.ts';
+import { until } from '../support/until.ts';
 import { MERGE_ONLY, open, start } from './support.ts';
 
 const DRY_RUNS = '/chains/dry-runs';
@@ -53,7 +54,7 @@ async function scene(more: Parameters<typeof start>[0] = {}) {
 /** Studio with another player of dry runs, for people who sign in at the harness's own. */
 async function studioWith(harness: Harness, play: DryRunPlayer['play']) {
   const { clock, config, app, github } = harness;
-  const dryRuns = createDryRuns({ player: { play }, clock, log: silentLog });
+  const dryRuns = createDryRuns({ player: { play }, storage: app.storage, clock, log: silentLog });
   const studio = createStudio({
     config: WITH_SIGN_IN,
     publicUrl: undefined,
@@ -104,6 +105,9 @@ function endless() {
   return { play, played };
 }
 
+const ended = (who: { text(path: string): Promise<string> }, path: string) =>
+  until('the end', async () => (await who.text(path)).includes('It is kept for') || undefined);
+
 describe('a dry run', () => {
   test('belongs to the person who asked: for anybody else, its page, its events and its end are not found', async () => {
     const { harness, on } = await scene();
@@ -121,7 +125,28 @@ describe('a dry run', () => {
     ]).toEqual([404, 404, 404, 401]);
     expect(played[0]?.signal.aborted).toBe(false);
     expect((await mia.send(`${location}/stop`)).location).toBe(location);
+    await ended(mia, location);
     expect(await mia.text(location)).toContain('It was stopped.');
+  });
+
+  test('is shown and stopped by each process that has Studio, whichever a proxy sends a request to', async () => {
+    const { harness, on } = await scene();
+    const { play, played } = endless();
+    const [one, other] = [await studioWith(harness, play), await studioWith(harness, play)];
+    const [first, second] = [await one('mia'), await other('mia')];
+    const { location } = await first.send(DRY_RUNS, { chain: 'pr-review', on });
+    expect(await second.text(location)).toContain('takes at most 2 minutes');
+    expect((await second.send(DRY_RUNS, { chain: 'pr-review', on })).status).toBe(409);
+    const events = await second.get(`${location}/events?since=0`);
+    expect((await second.send(`${location}/stop`)).location).toBe(location);
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const part of events.body ?? []) {
+      text += decoder.decode(part);
+      if (text.includes('It was stopped.')) break;
+    }
+    expect(played[0]?.signal.aborted).toBe(true);
+    expect(await first.text(location)).toContain('It was stopped.');
   });
 
   test('reads with the token of the person who asked', async () => {
@@ -156,6 +181,7 @@ describe('a dry run', () => {
     expect((await max.send(DRY_RUNS, asked)).status).toBe(303);
     expect((await will.send(DRY_RUNS, asked)).status).toBe(429);
     played[0]?.end();
+    await ended(mia, first.location);
     expect((await will.send(DRY_RUNS, asked)).status).toBe(303);
   });
 
@@ -164,8 +190,11 @@ describe('a dry run', () => {
     const as = await studioWith(harness, async () => SHOWN);
     const mia = await as('mia');
     const statuses = [];
-    for (let nth = 0; nth < 11; nth++)
-      statuses.push((await mia.send(DRY_RUNS, { chain: 'pr-review', on })).status);
+    for (let nth = 0; nth < 11; nth++) {
+      const { status, location } = await mia.send(DRY_RUNS, { chain: 'pr-review', on });
+      statuses.push(status);
+      if (status === 303) await ended(mia, location);
+    }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 303), 429]);
     await harness.sleep(10 * MINUTE);
     expect((await mia.send(DRY_RUNS, { chain: 'pr-review', on })).status).toBe(303);
@@ -176,6 +205,7 @@ describe('a dry run', () => {
     const as = await studioWith(harness, async () => SHOWN);
     const mia = await as('mia');
     const { location } = await mia.send(DRY_RUNS, { chain: 'pr-review', on });
+    await ended(mia, location);
     await harness.sleep(29 * MINUTE);
     expect(await mia.text(location)).toContain('It would run to its end. every step ended A &lt;b&gt;change');
     await harness.sleep(MINUTE);

@@ -38,6 +38,7 @@ export async function studioRoutes(harness: Harness): Promise<StudioRoute[]> {
     queue: { enqueue: async () => undefined },
     dryRuns: createDryRuns({
       player: { play: () => Promise.reject(new Error('no')) },
+      storage: harness.app.storage,
       clock,
       log: silentLog,
     }),

@@ -109,7 +109,24 @@ export interface Database {
     ok: number | null;
     reply: string | null;
   };
+  dry_runs: DryRunsTable;
   fired_once: { repository_id: number; head_sha: string; chain: string; subject: string; fired_at: string };
+}
+
+export interface DryRunsTable {
+  id: string;
+  person_id: number;
+  repository_id: number;
+  repository: string;
+  pull_request: number | null;
+  chain: string;
+  is_pasted: number;
+  begun_at: string;
+  steps_json: string;
+  changes: number;
+  stops: number;
+  end_json: string | null;
+  ended_at: string | null;
 }
 
 export interface ApiTokensTable {

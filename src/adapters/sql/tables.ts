@@ -12,6 +12,7 @@ import { chainsTable } from './chains.ts';
 import { compositesTable } from './composites.ts';
 import { cursorsTable } from './cursors.ts';
 import { deliveriesTable } from './deliveries.ts';
+import { dryRunsTable } from './dry-runs.ts';
 import { effectsTable } from './effects.ts';
 import { firingsTable, schedulesTable } from './firings.ts';
 import { gateProtectionsTable } from './gate-protections.ts';
@@ -76,6 +77,7 @@ export function tablesOn(
     acceptedFindings: acceptedFindingsTable(db),
     studioSessions: studioSessionsTable(db),
     studioCommands: studioCommandsTable(db),
+    dryRuns: dryRunsTable(db),
     operations: operationsTable(db),
     pruning: pruningTable(db, archives, unit),
     overview: overviewOf(db),

@@ -159,7 +159,7 @@ async function askingGitHub(
       return (await readDelivery(delivery, { appId, runs: storage.read.runs })).read;
     };
     const player = dryRunProcesses({ githubApiUrl, ...(merging && { merging }) }, { log });
-    asking.dryRuns = createDryRuns({ player, clock, log });
+    asking.dryRuns = createDryRuns({ player, storage, clock, log });
   }
   if (studio?.isPublic) {
     const github = await asApp();

@@ -18,6 +18,8 @@ const RUNS_AT_ONCE = 3;
 
 /** How long the reply to a command that somebody gave in Studio is kept. */
 const COMMANDS_MS = 24 * 3_600_000;
+/** Nobody sees a dry run any more that began so long ago, in milliseconds. */
+const DRY_RUNS_MS = 3_600_000;
 
 /** Runs that are examined at once. */
 const RUNS_A_PAGE = 200;
@@ -28,7 +30,7 @@ const CURSOR = 'packed_bodies';
  * Packs the bodies of deliveries together, some time after they were processed. GitHub sends about twenty
  * deliveries for one pull request, mostly one at a time and with mostly the same text: together, they take a
  * tenth of the space (docs/adr/0037). It also packs the large texts of runs that ended, and archives runs whose pull request is
- * closed (docs/adr/0039), and deletes sign-ins to Studio that expired.
+ * closed (docs/adr/0039), and deletes sign-ins to Studio that expired, and old dry runs.
  */
 export function bodyJobs(deps: {
   storage: Storage;
@@ -71,6 +73,7 @@ export function bodyJobs(deps: {
     return storage.transaction(async (tx) => {
       await tx.studioSessions.removeExpired(clock.now());
       await tx.studioCommands.removeBefore(later(-COMMANDS_MS));
+      await tx.dryRuns.removeBefore(later(-DRY_RUNS_MS));
     });
   }
 

@@ -64,8 +64,6 @@ export interface Live<Who = Viewer> {
    * nothing is lost before its stream begins.
    */
   follow(context: Context, seeing: Seeing<Who>, watched: Watched<Who>): Response;
-  /** Something that is not in the database changed. */
-  changed(): void;
 }
 
 interface Listener {
@@ -166,9 +164,6 @@ export function liveUpdates<Who>({
   }
 
   return {
-    changed() {
-      for (const listener of listeners) listener.wake();
-    },
     follow(context, seeing, watched) {
       // Nobody would read the stream, so its end would never be noticed.
       if (context.req.method === 'HEAD')

@@ -105,7 +105,6 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     dryRuns: settings.dryRuns,
     operator: queue && jobOf && readingOf && { queue, jobOf, readingOf },
   };
-  settings.dryRuns?.onChange(live.changed);
   const studio = new Hono<Env>();
 
   studio.use(compress());

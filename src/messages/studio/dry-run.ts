@@ -63,7 +63,7 @@ export function dryRunPage(view: DryRunView, { githubUrl, csrf }: { githubUrl: s
 <h1>Dry run of ${chain} <small>${subject}</small></h1>
 <p class="quiet">Nothing is written to GitHub. What is read is read with your own access. No language model is asked, and no agent and no command runs: steps that need one say so.</p>
 ${end === null ? underWay(view, csrf) : end.kind === 'failed' ? failure(end.because) : result(view, end.shown, githubUrl)}
-${end === null ? '' : html`<p class="quiet">Only you can see this page. It is kept for ${KEPT_MINUTES} minutes, or until this server restarts.</p>`}`;
+${end === null ? '' : html`<p class="quiet">Only you can see this page. It is kept for ${KEPT_MINUTES} minutes.</p>`}`;
 }
 
 function underWay({ id, steps }: DryRunView, csrf: string): Html {
@@ -152,6 +152,8 @@ function failureInWords(because: DryRunFailure): string {
       return 'It needed more memory than a dry run may use, and was stopped.';
     case 'stopped':
       return 'It was stopped.';
+    case 'lost':
+      return 'The process that played it has ended. Try again.';
     case 'broken':
       return 'It failed. The server’s log says why.';
     default:

@@ -53,6 +53,7 @@ const FAILURES: DryRunFailure[] = [
   'timed_out',
   'too_much_memory',
   'stopped',
+  'lost',
   'broken',
 ];
 

@@ -77,10 +77,10 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     return answerPage(parts, context, { title: wanted.name, main }, 422);
   });
 
-  pages.get(`${DRY_RUNS}/:id`, (context) => {
+  pages.get(`${DRY_RUNS}/:id`, async (context) => {
     const { id } = context.req.param();
     const seeing = { viewer: context.get('viewer'), visible: context.get('visible') };
-    const found = shownTo(seeing, id);
+    const found = await shownTo(seeing, id);
     if (!found) return context.notFound();
     const { dryRun, part } = found;
     const events = address(`${DRY_RUNS}/${id}/events`, { since: dryRun.stamp });
@@ -90,24 +90,24 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     });
   });
 
-  pages.get(`${DRY_RUNS}/:id/events`, (context) => {
+  pages.get(`${DRY_RUNS}/:id/events`, async (context) => {
     const { id } = context.req.param();
     const seeing = { viewer: context.get('viewer'), visible: context.get('visible') };
-    if (!shownTo(seeing, id)) return context.notFound();
+    if (!(await shownTo(seeing, id))) return context.notFound();
     return live.follow(context, seeing, {
-      stamp: async (now) => shownTo(now, id)?.dryRun.stamp,
+      stamp: async (now) => (await shownTo(now, id))?.dryRun.stamp,
       part: async (now) => {
-        const html = shownTo(now, id)?.part;
+        const html = (await shownTo(now, id))?.part;
         return html && { html };
       },
     });
   });
 
-  pages.post(`${DRY_RUNS}/:id/stop`, (context) => {
+  pages.post(`${DRY_RUNS}/:id/stop`, async (context) => {
     const { id } = context.req.param();
     const person = context.get('viewer');
-    if (person.kind !== 'person' || !dryRuns.of(person.id, id)) return context.notFound();
-    dryRuns.stop(person.id, id);
+    if (person.kind !== 'person' || !(await dryRuns.of(person.id, id))) return context.notFound();
+    await dryRuns.stop(person.id, id);
     return context.redirect(`${DRY_RUNS}/${id}`, 303);
   });
 
@@ -143,7 +143,7 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     { repositoryId, repository, pullRequest }: Subject,
     values: Readonly<Record<string, string>>,
   ): Promise<Response> {
-    const wait = dryRuns?.inTheWay(person.id);
+    const wait = await dryRuns?.inTheWay(person.id);
     if (wait) return refused(context, wait);
     const [owner = '', repo = ''] = repository.split('/');
     const of = { owner, name: repo };
@@ -160,7 +160,7 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     const isFired =
       firesByHand(chain) === 'only' ||
       Object.entries(values).some(([name, value]) => String(usual[name]) !== value);
-    const begun = dryRuns?.begin(
+    const begun = await dryRuns?.begin(
       {
         repo: of,
         pullRequest,
@@ -176,9 +176,12 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     return context.redirect(`${DRY_RUNS}/${begun.id}`, 303);
   }
 
-  function shownTo({ viewer, visible }: Seeing, id: string): { dryRun: DryRun; part: Html } | undefined {
+  async function shownTo(
+    { viewer, visible }: Seeing,
+    id: string,
+  ): Promise<{ dryRun: DryRun; part: Html } | undefined> {
     if (viewer.kind !== 'person') return undefined;
-    const dryRun = dryRuns?.of(viewer.id, id);
+    const dryRun = await dryRuns?.of(viewer.id, id);
     if (!dryRun || !visible.has(dryRun.repositoryId)) return undefined;
     return { dryRun, part: dryRunPage(dryRun, { githubUrl, csrf: viewer.csrf }) };
   }

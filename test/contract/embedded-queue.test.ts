@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
+import { leaseToken } from '../../src/adapters/embedded-queue/owner.ts';
 import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -48,6 +49,35 @@ describe('the embedded queue', () => {
     expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1, unavailableSince: null }]);
     await queue.stop(1_000);
     await storage.close();
+  });
+
+  it('works on after a newer version died with a job of a kind that this one does not know', async () => {
+    const clock = new ManualClock(new Date().toISOString());
+    const { storage, remove } = await sqliteTestDatabase(clock);
+    const now = clock.now();
+    await storage.transaction(async (tx) => {
+      await tx.jobs.insert({ kind: 'dance', key: 'a', payload: '1', runAt: now });
+      const token = leaseToken({ host: 'elsewhere', pid: 1, start: 1 });
+      await tx.jobs.claim(now, new Date(now.getTime() + 60_000), token, 1, { reviews: 0, endsLeases: false });
+    });
+    const done: string[] = [];
+    const queue = createEmbeddedQueue({ storage, clock, log: silentLog, worksAlone: true });
+    queue.start({
+      handlers: everyKind(async ({ kind }) => {
+        done.push(kind);
+        return { kind: 'done' };
+      }),
+      onRetriesExhausted: async () => undefined,
+      onInterrupted: async (_, { kind }) => {
+        throw new Error(`nothing is known of ${kind}`);
+      },
+    });
+    await storage.transaction((tx) => queue.enqueue(tx, rawJob({ kind: 'wake', key: 'b', payload: null })));
+    await queue.idle();
+    expect(done).toEqual(['wake']);
+    expect(await storage.transaction((tx) => tx.jobs.leaseTokens())).toEqual([]);
+    await queue.stop(0);
+    await remove();
   });
 
   it.each([true, false])(

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { CountersignError, messageOf, unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Job, JobResult } from '../../ports/jobs.ts';
-import type { Worker } from '../../ports/queue.ts';
+import type { JobHandler, Worker } from '../../ports/queue.ts';
 import type { Counted } from '../../ports/storage.ts';
 
 /** The pause before a retry of a job that could not reach the database or the store of artifacts. */
@@ -36,7 +36,7 @@ export async function attempt(
 ): Promise<Disposition> {
   const { clock, log, maxAttempts } = options;
   const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
-  const handler = Object.hasOwn(worker.handlers, job.kind) ? worker.handlers[job.kind] : undefined;
+  const handler = handlerOf(worker, job);
   if (!handler) {
     // A newer version has written to this database, and works beside this one or comes back after it. The job has never been run, so
     // nothing counts against it.
@@ -71,6 +71,11 @@ export async function attempt(
     const at = inMs(backoffMs(attempts, options.random()));
     return { kind: 'return', at, counted: { attempts, unavailableSince: job.unavailableSince } };
   }
+}
+
+/** `undefined` for a kind that only another version knows. */
+export function handlerOf({ handlers }: Worker, { kind }: Pick<Job, 'kind'>): JobHandler | undefined {
+  return Object.hasOwn(handlers, kind) ? handlers[kind] : undefined;
 }
 
 function unknownKind(kind: string): string {

@@ -7,7 +7,7 @@ import { type Job, type JobKind, type NewJob, REVIEW, worthOf } from '../../port
 import type { Queue, Slots, Worker } from '../../ports/queue.ts';
 import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
 import type { WorkShare } from '../../ports/work-share.ts';
-import { type AttemptOptions, attempt, type Disposition } from './attempt.ts';
+import { type AttemptOptions, attempt, type Disposition, handlerOf } from './attempt.ts';
 import { isOfDeadProcess, isOfProcess, leaseToken, thisProcess } from './owner.ts';
 
 /** The time for an aborted handler to end. A slower one keeps its lease until it expires. */
@@ -494,7 +494,11 @@ class EmbeddedQueue implements Queue {
         const isDead = (held: string) =>
           this.#worksAlone ? !isOfProcess(held, this.#owner) : isOfDeadProcess(held, this.#owner);
         for (const dead of tokens.filter(isDead)) {
-          for (const row of await jobs.release(dead, of)) await worker.onInterrupted?.(tx, toJob(row));
+          for (const row of await jobs.release(dead, of)) {
+            const job = toJob(row);
+            // Of a kind that only a newer version knows, this one can say nothing.
+            if (handlerOf(worker, job)) await worker.onInterrupted?.(tx, job);
+          }
         }
       }
       // Other transactions may have claimed since this one was requested.

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openStorage } from '../../src/composition/storage.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { WORKS_NOW } from '../../src/messages/cli/process.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { openWithActors } from '../chaos/actors.ts';
 import { problemsOf } from '../chaos/compare.ts';
@@ -128,7 +129,10 @@ describe.skipIf(postgresPrograms === undefined || !hasNginx)(
     });
 
     test('record a delivery once that the first process was given while it got no processor time', async () => {
-      const [first] = [await start(0), await start(1)];
+      // One that works could be halted in a write. It would keep the lock of all that write for 8 s, and the other could record nothing.
+      const first = await start(0, { ROLE: 'web' });
+      const second = await start(1);
+      await fleet.until('the second to work', () => second.log.find((line) => line.includes(WORKS_NOW)));
       const guids = [randomUUID(), randomUUID()];
       process.kill(first.pid ?? 0, 'SIGSTOP');
       try {

@@ -154,6 +154,9 @@ function refusal(other: Found): { ok: false; holder: Holder | undefined } {
   return { ok: false, holder: other === 'unknown' ? undefined : other };
 }
 
+/** Whether there are processes that work side by side, however silent. A process that serves alone has begun with a higher fence. */
+const ARE_SHARERS = 'EXISTS (SELECT FROM workers WHERE workers.fence = serving.fence)';
+
 /** The first of those that work side by side may have ended since. */
 const ANY_WORKER = `SELECT holder FROM (${LIVING}) AS living ORDER BY id LIMIT 1`;
 
@@ -166,6 +169,11 @@ async function otherOn(connection: Connection): Promise<Found | undefined> {
   return serving && holderIn(serving.holder);
 }
 
+/**
+ * Joins the processes that work side by side, also if all of them are silent: after an outage of the database, this one may be the
+ * first to reach it again, and the others are at work. Each process is removed by those that work, after their grace. Where there are
+ * no such processes, it succeeds the one that served alone and is silent. A process that wants to serve alone succeeds anyone silent.
+ */
 async function take(
   connection: Connection,
   claimant: Claimant,
@@ -178,17 +186,16 @@ async function take(
     const text = textOf({ ...holder, shares: beside !== undefined });
     const [taken, now] = await connection.script(
       `UPDATE serving SET fence = fence + 1, holder = ${text}, until = ${LEASE}
-         WHERE until < clock_timestamp() RETURNING fence;
-       SELECT fence, COALESCE((${ANY_WORKER}), holder) AS holder FROM serving`,
+         WHERE until < clock_timestamp()${beside ? ` AND NOT ${ARE_SHARERS}` : ''} RETURNING fence;
+       SELECT fence, COALESCE((${ANY_WORKER}), holder) AS holder, ${ARE_SHARERS} AS "areSharers" FROM serving`,
     );
     const [own] = rowsOf<{ fence: number }>(taken);
-    const [found] = rowsOf<{ fence: number; holder: string | null }>(now);
-    const other = holderIn(found?.holder ?? null);
-    if (!own && !mayJoin(claimant, other)) {
+    const [found] = rowsOf<{ fence: number; holder: string | null; areSharers: boolean }>(now);
+    if (!own && !(beside && found?.areSharers)) {
       await connection.script('ROLLBACK');
-      return refusal(other);
+      return refusal(holderIn(found?.holder ?? null));
     }
-    // Those that worked side by side before have been silent for longer than their leases.
+    // Of an earlier generation, or silent for longer than their leases.
     if (own) await connection.script('DELETE FROM workers; DELETE FROM installation_leases');
     const fence = own?.fence ?? found?.fence ?? 0;
     // The row is there already if the answer to an earlier attempt was lost.

@@ -10,10 +10,16 @@ import { type Answer, rowsOf } from './pool.ts';
 const DIVIDED_MS = 500;
 
 /**
- * How long a process waits after an outage of its own before it removes others that are silent, in milliseconds: when the server was away
- * for longer than their leases, they renew them as soon as they reach it again.
+ * For how long a process must have reached the database before it removes others that are silent, in milliseconds: when the server was
+ * away for longer than their leases, they renew them as soon as they reach it again. A process that starts has seen nothing before.
  */
 const GRACE_MS = 10_000;
+
+/**
+ * How far apart two answers of the database may be of which a process says that it reached it all the time, in milliseconds. A lease
+ * has at least 8 s left when a server or a machine stops for a while, so nobody's runs out in such a gap.
+ */
+const GAP_MS = 5_000;
 
 /** How long the lock may take, in milliseconds: the next attempt is not far. */
 const PATIENCE_MS = 5_000;
@@ -70,8 +76,8 @@ export class Sharing implements WorkShare {
   #asks = false;
   #stopTimer: (() => void) | undefined;
   #isOver = false;
-  /** When the last attempt failed, by the clock of the timers. */
-  #failedAt = Number.NEGATIVE_INFINITY;
+  /** Since when this process has reached the database all the time, and when that answered last, by the clock of the timers. */
+  #reached: { since: number; last: number } | undefined;
   #isFailing = false;
 
   constructor(options: Options) {
@@ -117,7 +123,7 @@ export class Sharing implements WorkShare {
           this.#isFailing = false;
         })
         .catch((error: unknown) => {
-          this.#failedAt = this.#options.timers.elapsedMs();
+          this.#reached = undefined;
           if (!this.#isFailing && !this.#isOver) this.#options.onFailed(error);
           this.#isFailing = true;
         })
@@ -132,7 +138,7 @@ export class Sharing implements WorkShare {
       const isMine = (installation: number) =>
         this.#asks && workerFor(installation, found.workers) === this.worker;
       const me = found.workers.find(({ id }) => id === this.worker);
-      const removesDead = me !== undefined && this.#options.timers.elapsedMs() - this.#failedAt >= GRACE_MS;
+      const removesDead = me !== undefined && this.#hasReachedForMs() >= GRACE_MS;
       const wanted = found.vacant
         .filter(({ id, isLeased }) => isMine(id) && (removesDead || !isLeased))
         .map(({ id }) => id);
@@ -148,10 +154,11 @@ export class Sharing implements WorkShare {
       if (isSaid && !removes && wanted.length + unwanted.length === 0) return;
       const { gained, left } = await change(connection, this.worker, {
         asks: this.#asks,
-        removes,
+        removesUntil: removes ? found.now + GAP_MS : undefined,
         wanted,
         unwanted,
       });
+      this.#hasReachedForMs();
       this.#own = new Set([...own.filter((id) => !left.includes(id)), ...gained]);
     });
     // Also what an earlier change gained whose answer was lost.
@@ -159,6 +166,14 @@ export class Sharing implements WorkShare {
     const left = [...before].filter((id) => !this.#own.has(id));
     if (gained.length + left.length > 0) this.#options.onChanged({ gained, left });
     if (gained.length > 0) for (const listener of this.#listeners) listener(gained);
+  }
+
+  /** Called when the database has answered. */
+  #hasReachedForMs(): number {
+    const now = this.#options.timers.elapsedMs();
+    const { since, last } = this.#reached ?? { since: now, last: now };
+    this.#reached = { since: now - last > GAP_MS ? now : since, last: now };
+    return now - this.#reached.since;
   }
 }
 
@@ -225,6 +240,14 @@ async function situation(connection: Connection, worker: string): Promise<Situat
 }
 
 /**
+ * Those whose lease has run out. Their own columns are compared, so that one is left that renews its lease at the same moment.
+ * @param until by the database's clock, in ms since 1970: the server may come to it much later, after an outage, and then all are silent
+ */
+const removal = (until: number) => `
+  DELETE FROM workers WHERE (until < clock_timestamp() OR fence <> (SELECT fence FROM serving))
+    AND clock_timestamp() < to_timestamp(${until} / 1000.0);`;
+
+/**
  * Under the lock of all that write, so that no job is taken or ended meanwhile. A process whose lease has run out is removed, and
  * with that, each of its later transactions is refused.
  */
@@ -233,15 +256,20 @@ async function change(
   worker: string,
   {
     asks,
-    removes,
+    removesUntil,
     wanted,
     unwanted,
-  }: { asks: boolean; removes: boolean; wanted: readonly number[]; unwanted: readonly number[] },
+  }: {
+    asks: boolean;
+    removesUntil: number | undefined;
+    wanted: readonly number[];
+    unwanted: readonly number[];
+  },
 ): Promise<{ gained: number[]; left: number[] }> {
   try {
     const answers = await connection.script(
       `BEGIN; SET LOCAL lock_timeout = ${PATIENCE_MS}; ${LOCK};
-       ${removes ? `DELETE FROM workers WHERE id NOT IN (SELECT id FROM (${LIVING}) AS living);` : ''}
+       ${removesUntil === undefined ? '' : removal(removesUntil)}
        DELETE FROM installation_leases WHERE worker NOT IN (SELECT id FROM workers);
        UPDATE workers SET asks = ${asks} WHERE id = '${worker}';
        ${wanted.includes(OWN_WORK) ? assignOldJobs(worker) : ''}

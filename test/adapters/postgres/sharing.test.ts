@@ -10,6 +10,8 @@ import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from
 import { at } from '../../support/rows.ts';
 
 const clock = { now: () => at(0) };
+/** How long one must have reached the database before it removes others that are silent; it begins to count after a moment. */
+const GRACE_MS = 10_000;
 const BOTH = { installations: true, ownWork: true };
 const INSTALLATIONS = Array.from({ length: 20 }, (_, index) => index + 1);
 /** PostgreSQL does not read what is in such JSON, and the text is no field. */
@@ -28,6 +30,11 @@ interface Process {
   timers(): number;
   /** Its time; its own clock always says January. */
   now(): Date;
+  /** Moves its monotonic clock, which only tests move. */
+  advance(ms: number): void;
+  /** From now on it begins nothing by itself, until it is woken. Resolves when nothing is under way. */
+  sleep(): Promise<void>;
+  wake(): void;
   leave(): Promise<void>;
 }
 
@@ -52,13 +59,16 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
   async function begin(does = BOTH): Promise<Process> {
     let isLost = false;
     let timers = 0;
+    let elapsedMs = 0;
+    let asleep: (() => void)[] | undefined;
     const serving = servingOf(placeOf(url), {
       clock,
       timers: {
         ...systemTimers,
+        elapsedMs: () => elapsedMs,
         after(ms, work) {
           timers += 1;
-          return systemTimers.after(ms, work);
+          return systemTimers.after(ms, () => void (asleep ? asleep.push(work) : work()));
         },
       },
       onLost() {
@@ -79,6 +89,18 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
       isLost: () => isLost,
       timers: () => timers,
       now: () => share.clock.now(),
+      advance(ms) {
+        elapsedMs += ms;
+      },
+      async sleep() {
+        const waiting: (() => void)[] = [];
+        asleep = waiting;
+        await expect.poll(() => waiting.length).toBe(2);
+      },
+      wake() {
+        for (const work of asleep?.splice(0) ?? []) work();
+        asleep = undefined;
+      },
       async leave() {
         await storage.close();
         await claim.release();
@@ -90,6 +112,30 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     processes.push(one);
     return one;
   }
+
+  /** Each has divided the work at least once since. */
+  async function divided(...some: Process[]): Promise<void> {
+    const before = some.map((one) => one.timers());
+    // Of five timers one after the other, one at least is the second for dividing: renewing is four times as rare.
+    for (const [index, one] of some.entries())
+      await expect.poll(() => one.timers()).toBeGreaterThan((before[index] ?? 0) + 4);
+  }
+
+  /** Some seconds pass for it, in which it reaches the database. */
+  async function pass(one: Process, ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 2_500) {
+      one.advance(Math.min(left, 2_500));
+      await divided(one);
+    }
+  }
+
+  /** As if nobody had renewed a lease for long. */
+  async function runOut(): Promise<void> {
+    await query(`UPDATE workers SET until = '-infinity'`);
+    await query(`UPDATE serving SET until = '-infinity'`);
+  }
+
+  const workers = async () => (await query('SELECT id FROM workers ORDER BY id')).map(({ id }) => id);
 
   /** A job for each installation, and one that belongs to none. */
   async function insertJobs({ storage }: Process, installations = INSTALLATIONS): Promise<void> {
@@ -179,9 +225,12 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     await haveAll(first).toEqual([0, ...INSTALLATIONS]);
     const held = await claim(first);
     const second = await begin();
+    await pass(second, GRACE_MS + 2_500);
+    await first.sleep();
     await query(`UPDATE workers SET until = '-infinity' WHERE id = '${first.id}'`);
     await haveAll(second).toEqual([0, ...INSTALLATIONS]);
     await expect(insertJobs(first)).rejects.toMatchObject({ code: 'storage.not_serving' });
+    first.wake();
     await expect.poll(() => first.isLost()).toBe(true);
     const released = await second.storage.transaction(async (tx) => {
       const tokens = await tx.jobs.leaseTokens(second.id);
@@ -196,17 +245,79 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     const [first, second] = [await begin(), await begin()];
     await insertJobs(first);
     await haveAll(first, second).toEqual([0, ...INSTALLATIONS]);
+    for (const one of [first, second]) await pass(one, GRACE_MS + 2_500);
     await server.down('fast');
-    const before = [first.timers(), second.timers()];
     // Each has tried to look for installations since, in vain.
-    for (const [index, one] of [first, second].entries())
-      await expect.poll(() => one.timers()).toBeGreaterThan((before[index] ?? 0) + 4);
+    await divided(first, second);
     await server.up();
-    await query(`UPDATE workers SET until = '-infinity'`);
-    await query(`UPDATE serving SET until = '-infinity'`);
+    await runOut();
     await expect.poll(() => query('SELECT id FROM workers WHERE until > clock_timestamp()')).toHaveLength(2);
     await haveAll(first, second).toEqual([0, ...INSTALLATIONS]);
     expect([first.isLost(), second.isLost()]).toEqual([false, false]);
+  });
+
+  it('are joined, and not removed, by one that starts and is the first to reach the database after an outage', async () => {
+    const first = await begin();
+    await insertJobs(first);
+    await haveAll(first).toEqual([0, ...INSTALLATIONS]);
+    await first.sleep();
+    await runOut();
+    const second = await begin();
+    await insertJobs(second, MORE);
+    // It does what nobody else does, and leaves the other one its own.
+    await expect.poll(() => second.own()).toEqual(MORE);
+    await pass(second, GRACE_MS - 2_500);
+    expect(await workers()).toEqual([first.id, second.id].toSorted());
+    await insertJobs(first);
+    first.wake();
+    await expect.poll(() => query('SELECT id FROM workers WHERE until > clock_timestamp()')).toHaveLength(2);
+    await pass(second, GRACE_MS + 2_500);
+    expect([first.isLost(), second.isLost()]).toEqual([false, false]);
+    await haveAll(first, second).toEqual([0, ...INSTALLATIONS, ...MORE]);
+  });
+
+  it('are removed by one that starts when they stay silent, which then has the work of all', async () => {
+    const first = await begin();
+    await insertJobs(first);
+    await haveAll(first).toEqual([0, ...INSTALLATIONS]);
+    await first.sleep();
+    await runOut();
+    const second = await begin();
+    await pass(second, GRACE_MS + 2_500);
+    await haveAll(second).toEqual([0, ...INSTALLATIONS]);
+    expect(await workers()).toEqual([second.id]);
+    await expect(insertJobs(first)).rejects.toMatchObject({ code: 'storage.not_serving' });
+  });
+
+  it('leave others time to come back after they were stopped themselves', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await pass(second, GRACE_MS + 2_500);
+    await first.sleep();
+    await second.sleep();
+    // As when a machine that has all of them was suspended.
+    second.advance(60_000);
+    await query(`UPDATE workers SET until = '-infinity' WHERE id = '${first.id}'`);
+    second.wake();
+    await divided(second);
+    expect(await workers()).toEqual([first.id, second.id].toSorted());
+    await pass(second, GRACE_MS + 2_500);
+    expect(await workers()).toEqual([second.id]);
+  });
+
+  it('succeed one that served the database alone and is silent, which cannot write any more', async () => {
+    const timers = { ...systemTimers, after: () => () => {} };
+    const alone = servingOf(placeOf(url), { clock, timers, onLost() {} });
+    const claimed = await alone.claim();
+    if (!claimed.ok) throw new Error('another process serves the database');
+    const storage = await openPostgres(placeOf(url), { clock, fence: () => claimed.fence });
+    await storage.transaction((tx) => tx.jobs.removeWaiting('wake', 'none'));
+    await query(`UPDATE serving SET until = '-infinity'`);
+    await insertJobs(await begin());
+    await expect(storage.transaction((tx) => tx.jobs.removeWaiting('wake', 'none'))).rejects.toMatchObject({
+      code: 'storage.not_serving',
+    });
+    await storage.close();
+    await alone.close();
   });
 
   it('go by the clock of the database, however wrong their own are', async () => {

@@ -32,11 +32,12 @@ export interface Pool {
   end(): Promise<void>;
 }
 
-/** One connection writes; the others read. */
-const MAX_CONNECTIONS = 5;
-
-/** How long a new connection may take, in milliseconds, and how long one waits for a free one. */
-const CONNECTING_MS = 5_000;
+interface PoolOptions {
+  /** By default 5, of which one writes and the others read. */
+  connections?: number;
+  /** How long a new connection may take, in milliseconds, and how long one waits for a free one. By default 5 s. */
+  connectingMs?: number;
+}
 
 /** https://github.com/postgres/postgres/blob/REL_15_STABLE/src/include/catalog/pg_type.dat */
 const [INT8, NUMERIC] = [20, 1700];
@@ -45,11 +46,11 @@ const [INT8, NUMERIC] = [20, 1700];
  * Connections to the server. They need no state of a session, so PgBouncer may share them between transactions: no prepared
  * statements with a name, no parameters at the start but the name of the application.
  */
-export function openPool({ url }: Place): Pool {
+export function openPool({ url }: Place, { connections = 5, connectingMs = 5_000 }: PoolOptions = {}): Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: CONNECTING_MS,
+    max: connections,
+    connectionTimeoutMillis: connectingMs,
     keepAlive: true,
     application_name: 'countersign',
     types: { getTypeParser },

@@ -6,7 +6,7 @@ import { Connection } from './connection.ts';
 import { postgresFailure } from './failure.ts';
 import { IDLE_MS, LOCK } from './lock.ts';
 import type { Place } from './place.ts';
-import { openPool, rowsOf } from './pool.ts';
+import { type Answer, openPool, type Pool, rowsOf } from './pool.ts';
 import { makeOwnTables } from './setup.ts';
 import { type Duties, LIVING, NOW, nowIn, Sharing } from './sharing.ts';
 import { refuseUnfinishedCopy } from './unfinished-copy.ts';
@@ -27,6 +27,11 @@ const LEASE_S = 10;
 const LEASE = `clock_timestamp() + interval '${LEASE_S} s'`;
 /** How often the process says that it still serves, in milliseconds. */
 const RENEWED_MS = 2_000;
+
+/** How long a renewal may take, in milliseconds. A second one has its time, too, before a lease of 10 s is over. */
+const RENEWAL_MS = 3_000;
+/** The pause before a renewal that failed is tried again, in milliseconds. */
+const RENEWED_AGAIN_MS = 250;
 
 /** How long an answer may take to arrive, in milliseconds: `take` waits for the lock for as long as a lease. */
 const ANSWER_MS = (LEASE_S + 5) * 1_000;
@@ -79,15 +84,22 @@ export function servingOf(
   { clock, onLost, timers = systemTimers, beside, goesOnWithCopy = false }: Options,
 ): Serving {
   const pool = openPool(place);
+  /** Of renewals alone: a connection that does not answer is closed, so the next attempt certainly has a new one. */
+  const renewals = openPool(place, { connections: 1, connectingMs: RENEWAL_MS });
   const failing = (error: unknown) => postgresFailure(error, place.name);
-  const onOne = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-    const connection = new Connection(await pool.connect(ANSWER_MS), failing);
+  const on = async <T>(
+    { connect }: Pool,
+    answersWithinMs: number,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> => {
+    const connection = new Connection(await connect(answersWithinMs), failing);
     try {
       return await work(connection);
     } finally {
       connection.end();
     }
   };
+  const onOne = <T>(work: (connection: Connection) => Promise<T>) => on(pool, ANSWER_MS, work);
   const share =
     beside &&
     new Sharing({
@@ -118,7 +130,11 @@ export function servingOf(
         });
         if (!taken.ok) return taken;
         const fence: Fence = { serving: taken.fence, ...(share && { worker: share.worker }) };
-        const stopRenewing = renewing(fence, { onOne, onLost, timers });
+        const stopRenewing = renewing(fence, {
+          renew: (text) => on(renewals, RENEWAL_MS, (connection) => connection.script(text)),
+          onLost,
+          timers,
+        });
         return {
           ok: true,
           fence,
@@ -134,7 +150,7 @@ export function servingOf(
     },
     async close() {
       share?.end();
-      await pool.end();
+      await Promise.all([pool.end(), renewals.end()]);
     },
   };
 }
@@ -233,20 +249,23 @@ async function release(connection: Connection, { serving, worker }: Fence): Prom
   }
 }
 
-/** Nobody takes over while nobody else can reach the database, so a failure means nothing. @returns stops it */
+/**
+ * After a failure, others may have taken over, or they cannot reach the database either: the next answer says it.
+ * @returns stops it
+ */
 function renewing(
   { serving, worker }: Fence,
   {
-    onOne,
+    renew,
     onLost,
     timers,
   }: {
-    onOne<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+    renew(text: string): Promise<Answer[]>;
     onLost(): void;
     timers: Timers;
   },
 ): () => void {
-  let stop = timers.after(RENEWED_MS, renew);
+  let stop = timers.after(RENEWED_MS, attempt);
   let isOver = false;
   const isWorker = worker === undefined ? '' : ` AND EXISTS (SELECT FROM workers WHERE id = '${worker}')`;
   const work =
@@ -254,12 +273,10 @@ function renewing(
       ? ''
       : `UPDATE workers SET until = ${LEASE} WHERE id = '${worker}' AND fence = (SELECT fence FROM serving);`;
 
-  function renew(): void {
-    void onOne((connection) =>
-      connection.script(`${work} UPDATE serving SET until = ${LEASE} WHERE fence = ${serving}${isWorker}`),
-    ).then(
-      (answers) => (answers.at(-1)?.rowCount === 0 ? lost() : again()),
-      () => again(),
+  function attempt(): void {
+    void renew(`${work} UPDATE serving SET until = ${LEASE} WHERE fence = ${serving}${isWorker}`).then(
+      (answers) => (answers.at(-1)?.rowCount === 0 ? lost() : again(RENEWED_MS)),
+      () => again(RENEWED_AGAIN_MS),
     );
   }
 
@@ -267,8 +284,8 @@ function renewing(
     if (!isOver) onLost();
   }
 
-  function again(): void {
-    if (!isOver) stop = timers.after(RENEWED_MS, renew);
+  function again(ms: number): void {
+    if (!isOver) stop = timers.after(ms, attempt);
   }
 
   return () => {

@@ -8,6 +8,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import type { WorkShare } from '../../../src/ports/work-share.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at } from '../../support/rows.ts';
+import { startPostgresProxy } from '../../two-processes/postgres-proxy.ts';
 
 const clock = { now: () => at(0) };
 /** How long one must have reached the database before it removes others that are silent; it begins to count after a moment. */
@@ -56,12 +57,14 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
 
   const query = (sql: string) => server.query(sql, databaseOf(url));
 
-  async function begin(does = BOTH): Promise<Process> {
+  /** @param address of the database, for this process */
+  async function begin(does = BOTH, address = url): Promise<Process> {
+    const place = placeOf(address);
     let isLost = false;
     let timers = 0;
     let elapsedMs = 0;
     let asleep: (() => void)[] | undefined;
-    const serving = servingOf(placeOf(url), {
+    const serving = servingOf(place, {
       clock,
       timers: {
         ...systemTimers,
@@ -79,7 +82,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     const claim = await serving.claim();
     const { share } = serving;
     if (!claim.ok || !share) throw new Error('another process serves the database alone');
-    const storage = await openPostgres(placeOf(url), { clock, fence: () => claim.fence });
+    const storage = await openPostgres(place, { clock, fence: () => claim.fence });
     share.begin();
     const one: Process = {
       id: share.worker,
@@ -302,6 +305,31 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     expect(await workers()).toEqual([first.id, second.id].toSorted());
     await pass(second, GRACE_MS + 2_500);
     expect(await workers()).toEqual([second.id]);
+  });
+
+  it('keep the leases of one whose connections were dropped without a word while others work', async () => {
+    const network = await startPostgresProxy(server.folder);
+    try {
+      const first = await begin(BOTH, network.urlFor(url));
+      const second = await begin();
+      await pass(second, GRACE_MS + 2_500);
+      const renewed = async () =>
+        (await query(`SELECT until FROM workers WHERE id = '${first.id}'`)).map(({ until }) => String(until));
+      // Renewing and dividing have begun together, so each has a connection.
+      await first.sleep();
+      first.wake();
+      await first.sleep();
+      network.cut();
+      network.heal('forgotten');
+      first.wake();
+      const seen = new Set<string>();
+      // The first may have been on its way.
+      await expect.poll(async () => (await renewed()).every((until) => seen.add(until)) && seen.size).toBe(3);
+      expect(await workers()).toEqual([first.id, second.id].toSorted());
+      expect(first.isLost()).toBe(false);
+    } finally {
+      await network.stop();
+    }
   });
 
   it('succeed one that served the database alone and is silent, which cannot write any more', async () => {

@@ -96,6 +96,7 @@ export async function openPlatform(
     clock,
     metrics: watching,
     limitMemory: createLimitMemory(storage, clock),
+    ...(share && { mayWrite: () => share.mayWrite() }),
     ...overrides.github,
   });
   return {

@@ -18,6 +18,11 @@ export interface WorkShare {
    * have ended, or hold none. Listeners are called in the order in which they were added.
    */
   onGained(listener: (installations: readonly number[]) => void): void;
+  /**
+   * Whether this process may begin to send a write to GitHub: not if it was silent for so long that another one may soon do the same
+   * work. Ask at the last moment, because it may have been cut off or stopped since it took the job.
+   */
+  mayWrite(): boolean;
   /** Asks for leases from now on. */
   begin(): void;
   /** Asks for no more, and gives up each lease as soon as no job of its installation is held. */

@@ -23,6 +23,8 @@ export interface ClientDeps {
   timeoutMs: number;
   clock: Clock;
   onAnswer: (answered: AnsweredRequest) => void;
+  /** Whether this process may begin to send a write now. */
+  mayWrite: () => boolean;
   /** The app's own rate limiter refused a request. */
   onHeldBack: (urgency: Urgency) => void;
   fetch: Fetch;
@@ -78,6 +80,8 @@ interface RequestOptions {
   beforeSending?: () => void;
   /** GraphQL has an hourly limit of its own. */
   graphqlOnly?: boolean;
+  /** Also a POST may only read: a query of GraphQL. */
+  onlyReads?: boolean;
   /** `manual`: returns the address of a redirect instead of following it. */
   redirect?: 'manual';
 }
@@ -152,9 +156,17 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
   const { clock, watch } = deps;
   const { id: installationId, signIn, budget, graphqlBudget, limiter, pauses } = installation;
 
-  function transport({ timeoutMs, maxBytes, beforeSending, graphqlOnly = false }: RequestOptions): Fetch {
+  function transport(
+    isWrite: boolean,
+    { timeoutMs, maxBytes, beforeSending, graphqlOnly = false }: RequestOptions,
+  ): Fetch {
+    // Below everything that waits: for a token, for the limiter, and for the answer that leads on.
+    const inTime: Fetch = async (input, init) => {
+      if (isWrite && !deps.mayWrite()) throw new Error(TOO_LATE);
+      return deps.fetch(input, init);
+    };
     const limited = redirected(
-      bounded(deps.fetch, {
+      bounded(inTime, {
         timeoutMs: timeoutMs ?? deps.timeoutMs,
         maxBytes: maxBytes ?? MAX_ANSWER_BYTES,
       }),
@@ -172,6 +184,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     refuseDots(route, parameters);
     if (installationId === undefined) watch.mayAsk(undefined);
     await pauses.recalled();
+    const isWrite = !route.startsWith('GET ') && !options.onlyReads;
     const started = clock.now().getTime();
     const note = (status: number, { revalidated = false, limited = false }) => {
       const durationMs = clock.now().getTime() - started;
@@ -182,7 +195,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
         ...parameters,
         headers: { 'x-github-api-version': '2022-11-28' },
         request: {
-          fetch: transport(options),
+          fetch: transport(isWrite, options),
           ...(options.redirect === undefined ? {} : { redirect: options.redirect }),
         },
       });
@@ -330,7 +343,10 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     schema: z.ZodType<T>,
     partly = false,
   ): Promise<{ data: T; errors: readonly GraphqlErrorFacts[] }> {
-    const { status, data, headers, error, errors } = await graphql(text, variables, { graphqlOnly: true });
+    const { status, data, headers, error, errors } = await graphql(text, variables, {
+      graphqlOnly: true,
+      onlyReads: true,
+    });
     const isUsable = partly && error?.type !== 'RATE_LIMITED' && hasData.safeParse(data).success;
     if (!error || isUsable) return { ...parse(GRAPHQL, status, data, z.object({ data: schema })), errors };
     const failure = {
@@ -411,6 +427,12 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
 }
 
 const GRAPHQL = 'POST /graphql';
+/**
+ * Why a write was not sent. Like a connection that broke, it leaves open what happened: the owner of the job looks on GitHub before it
+ * sends the write again.
+ */
+const TOO_LATE =
+  'not sent: this process has not reached its database for too long, so another one may do its work';
 const hasData = z.object({ data: z.record(z.string(), z.unknown()) });
 /** A response with errors still has status 200: https://spec.graphql.org/October2021/#sec-Response-Format */
 const graphqlError = z.object({

@@ -43,6 +43,8 @@ export interface OctokitGitHubOptions {
   limitMemory?: LimitMemory;
   /** Something else asks for the same installations at the same time, and remembers its pauses there, too. */
   sharesLimits?: boolean;
+  /** Whether this process may begin to send a write now, where several divide the work. By default always. */
+  mayWrite?: () => boolean;
   /** Instead of the source's. */
   fetch?: Fetch;
   /** Per request, in milliseconds; default 10 s. */
@@ -90,6 +92,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       log.debug({ github: request }, 'GitHub answered');
       options.metrics?.answered(request);
     },
+    mayWrite: options.mayWrite ?? (() => true),
     onHeldBack: (urgency: Urgency) => options.metrics?.heldBack(urgency),
   };
 

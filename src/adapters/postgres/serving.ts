@@ -119,6 +119,7 @@ export function servingOf(
           holder: { pid: process.pid, host: hostname(), since: clock.now().toISOString() },
           beside: share && beside && { worker: share.worker, does: beside.does },
         };
+        const sentAt = timers.elapsedMs();
         const taken = await onOne(async (connection) => {
           if (!isMade) await makeOwnTables(connection);
           isMade = true;
@@ -129,9 +130,11 @@ export function servingOf(
           return take(connection, claimant);
         });
         if (!taken.ok) return taken;
+        share?.renewed(sentAt);
         const fence: Fence = { serving: taken.fence, ...(share && { worker: share.worker }) };
         const stopRenewing = renewing(fence, {
           renew: (text) => on(renewals, RENEWAL_MS, (connection) => connection.script(text)),
+          onRenewed: (sent) => share?.renewed(sent),
           onLost,
           timers,
         });
@@ -250,17 +253,21 @@ async function release(connection: Connection, { serving, worker }: Fence): Prom
 }
 
 /**
- * After a failure, others may have taken over, or they cannot reach the database either: the next answer says it.
+ * After a failure, others may have taken over, or they cannot reach the database either: the next answer says it. Until then, this
+ * process can write nothing to the database, and soon sends nothing to GitHub (`Sharing.mayWrite`).
  * @returns stops it
  */
 function renewing(
   { serving, worker }: Fence,
   {
     renew,
+    onRenewed,
     onLost,
     timers,
   }: {
     renew(text: string): Promise<Answer[]>;
+    /** @param sentAt by the clock of the timers */
+    onRenewed(sentAt: number): void;
     onLost(): void;
     timers: Timers;
   },
@@ -274,8 +281,13 @@ function renewing(
       : `UPDATE workers SET until = ${LEASE} WHERE id = '${worker}' AND fence = (SELECT fence FROM serving);`;
 
   function attempt(): void {
+    const sentAt = timers.elapsedMs();
     void renew(`${work} UPDATE serving SET until = ${LEASE} WHERE fence = ${serving}${isWorker}`).then(
-      (answers) => (answers.at(-1)?.rowCount === 0 ? lost() : again(RENEWED_MS)),
+      (answers) => {
+        if (answers.at(-1)?.rowCount === 0) return lost();
+        onRenewed(sentAt);
+        again(RENEWED_MS);
+      },
       () => again(RENEWED_AGAIN_MS),
     );
   }

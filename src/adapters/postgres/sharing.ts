@@ -21,6 +21,13 @@ const GRACE_MS = 10_000;
  */
 const GAP_MS = 5_000;
 
+/**
+ * For how long after its last sign of life a process begins to send writes, in milliseconds. After 10 s, others may take over its work,
+ * and after another 10 s (`GITHUB_REQUEST_LIMIT_MS`) they look for what it sent. So a request may be on its way for 2 s, and GitHub may
+ * take 10 s for it.
+ */
+const WRITES_MS = 8_000;
+
 /** How long the lock may take, in milliseconds: the next attempt is not far. */
 const PATIENCE_MS = 5_000;
 
@@ -79,6 +86,8 @@ export class Sharing implements WorkShare {
   /** Since when this process has reached the database all the time, and when that answered last, by the clock of the timers. */
   #reached: { since: number; last: number } | undefined;
   #isFailing = false;
+  /** When the last sign of life was sent that the database has answered, by the clock of the timers. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
     this.worker = options.worker;
@@ -88,6 +97,19 @@ export class Sharing implements WorkShare {
 
   has(installationId: number | null): boolean {
     return this.#own.has(installationId ?? OWN_WORK);
+  }
+
+  /** @param sentAt by the clock of the timers */
+  renewed(sentAt: number): void {
+    this.#renewedAt = sentAt;
+  }
+
+  /**
+   * By a clock that goes on while a signal stops the process: CLOCK_MONOTONIC, which Linux stops only while the whole machine is
+   * suspended.
+   */
+  mayWrite(): boolean {
+    return !this.#isOver && this.#options.timers.elapsedMs() - this.#renewedAt < WRITES_MS;
   }
 
   leases(): { installations: number; ownWork: boolean } {
@@ -108,7 +130,7 @@ export class Sharing implements WorkShare {
     this.#asks = false;
   }
 
-  /** Asks for nothing more. */
+  /** Asks for nothing more, and writes nothing more. */
   end(): void {
     this.#isOver = true;
     this.#stopTimer?.();

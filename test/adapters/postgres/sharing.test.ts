@@ -26,6 +26,7 @@ interface Process {
   /** Those that it knows to be its own, of 0 to 40. */
   own(): number[];
   leases: WorkShare['leases'];
+  mayWrite(): boolean;
   isLost(): boolean;
   /** How many timers it has begun. */
   timers(): number;
@@ -89,6 +90,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
       storage,
       own: () => [0, ...INSTALLATIONS, ...MORE].filter((id) => share.has(id)),
       leases: () => share.leases(),
+      mayWrite: () => share.mayWrite(),
       isLost: () => isLost,
       timers: () => timers,
       now: () => share.clock.now(),
@@ -305,6 +307,23 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     expect(await workers()).toEqual([first.id, second.id].toSorted());
     await pass(second, GRACE_MS + 2_500);
     expect(await workers()).toEqual([second.id]);
+  });
+
+  it('write to GitHub until 2 s before others may take over, and again after they have given a sign of life', async () => {
+    const one = await begin();
+    await one.sleep();
+    one.advance(7_999);
+    expect(one.mayWrite()).toBe(true);
+    one.advance(1);
+    expect(one.mayWrite()).toBe(false);
+    await server.down('fast');
+    one.wake();
+    await divided(one);
+    expect(one.mayWrite()).toBe(false);
+    await server.up();
+    await expect.poll(() => one.mayWrite()).toBe(true);
+    await one.leave();
+    expect(one.mayWrite()).toBe(false);
   });
 
   it('keep the leases of one whose connections were dropped without a word while others work', async () => {

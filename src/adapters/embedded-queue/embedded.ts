@@ -157,12 +157,7 @@ class EmbeddedQueue implements Queue {
     const now = this.#clock.now();
     const token = leaseToken(this.#owner);
     const leaseUntil = new Date(now.getTime() + this.#leaseMs);
-    const { worker: of } = this.#share ?? {};
-    const rows = await tx.jobs.claim(now, leaseUntil, token, others, {
-      reviews,
-      endsLeases: false,
-      worker: of,
-    });
+    const rows = await this.#claim(tx, now, leaseUntil, token, others, { reviews, endsLeases: false });
     const claimed = rows.filter(isReview).length;
     const mayLeaveSome =
       (reviews > 0 && claimed === reviews) || (others > 0 && rows.length - claimed === others);
@@ -173,6 +168,26 @@ class EmbeddedQueue implements Queue {
       this.#backlog = true;
       this.#wake();
     });
+  }
+
+  /**
+   * Claims jobs of which this process knows that they are its own. It may have leases that it does not know of, if it has not heard yet
+   * that it got them, and remembers what is out of date for those installations. Their jobs are returned in the same transaction, and
+   * claimed again once it knows (`onGained`). Rejected: to name what it knows in the statement, which may be thousands of installations.
+   */
+  async #claim(
+    { jobs }: Tx,
+    now: Date,
+    until: Date,
+    token: string,
+    limit: number,
+    { reviews, endsLeases }: { reviews: number; endsLeases: boolean },
+  ): Promise<JobRow[]> {
+    const { worker } = this.#share ?? {};
+    const rows = await jobs.claim(now, until, token, limit, { reviews, endsLeases, worker });
+    const own = rows.filter(({ installationId }) => this.#isOwn(installationId));
+    for (const row of rows) if (!own.includes(row)) await jobs.retry(row.id, token, row.runAt, row);
+    return own;
   }
 
   /**
@@ -521,7 +536,7 @@ class EmbeddedQueue implements Queue {
       await this.#insert(tx, fresh, { takes: false });
       const claims = others + reviews > 0;
       const claimed = claims
-        ? await jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases, worker: of })
+        ? await this.#claim(tx, now, leaseUntil, token, others, { reviews, endsLeases })
         : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
       if (readsDue) {

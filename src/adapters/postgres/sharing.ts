@@ -154,7 +154,6 @@ export class Sharing implements WorkShare {
   }
 
   async #divide(): Promise<void> {
-    const before = this.#own;
     await this.#options.on(async (connection) => {
       const found = await this.clock.timed(() => situation(connection, this.worker));
       const isMine = (installation: number) =>
@@ -170,7 +169,8 @@ export class Sharing implements WorkShare {
         .filter(({ id, isBusy }) => !isBusy && !isMine(id) && workerFor(id, found.workers) !== undefined)
         .map(({ id }) => id);
       // Not known any more before they are given up, so that no job of them is taken at the same moment.
-      this.#own = new Set(own.filter((id) => !unwanted.includes(id)));
+      // And known before anything else is waited for, also those that an earlier change gained whose answer was lost.
+      this.#know(own.filter((id) => !unwanted.includes(id)));
       const isSaid = me === undefined || me.asks === this.#asks;
       const removes = found.areSomeDead && removesDead;
       if (isSaid && !removes && wanted.length + unwanted.length === 0) return;
@@ -181,10 +181,15 @@ export class Sharing implements WorkShare {
         unwanted,
       });
       this.#hasReachedForMs();
-      this.#own = new Set([...own.filter((id) => !left.includes(id)), ...gained]);
+      this.#know([...own.filter((id) => !left.includes(id)), ...gained]);
     });
-    // Also what an earlier change gained whose answer was lost.
-    const gained = [...this.#own].filter((id) => !before.has(id));
+  }
+
+  /** In one step: nobody finds that this process has an installation before what it remembers of it was forgotten. */
+  #know(own: readonly number[]): void {
+    const before = this.#own;
+    this.#own = new Set(own);
+    const gained = own.filter((id) => !before.has(id));
     const left = [...before].filter((id) => !this.#own.has(id));
     if (gained.length + left.length > 0) this.#options.onChanged({ gained, left });
     if (gained.length > 0) for (const listener of this.#listeners) listener(gained);

@@ -1,11 +1,14 @@
 // @module-tag slow
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEmbeddedQueue } from '../../../src/adapters/embedded-queue/embedded.ts';
 import { openPostgres } from '../../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { servingOf } from '../../../src/adapters/postgres/serving.ts';
 import { systemTimers } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import type { WorkShare } from '../../../src/ports/work-share.ts';
+import { everyKind } from '../../contract/every-kind.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at } from '../../support/rows.ts';
 import { startPostgresProxy } from '../../two-processes/postgres-proxy.ts';
@@ -22,6 +25,7 @@ const MORE = INSTALLATIONS.map((id) => id + INSTALLATIONS.length);
 /** A process that shares the work on a database. */
 interface Process {
   id: string;
+  share: WorkShare;
   storage: Storage;
   /** Those that it knows to be its own, of 0 to 40. */
   own(): number[];
@@ -87,6 +91,7 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
     share.begin();
     const one: Process = {
       id: share.worker,
+      share,
       storage,
       own: () => [0, ...INSTALLATIONS, ...MORE].filter((id) => share.has(id)),
       leases: () => share.leases(),
@@ -203,6 +208,42 @@ describe.skipIf(postgresPrograms === undefined)('processes that share the work o
       const taken = await one.storage.transaction((tx) => tx.deliveries.claimUnqueued(100, one.id));
       expect(taken.map(({ installationId }) => installationId)).toEqual(one.own());
     }
+  });
+
+  it('run no job of an installation that they do not know to have got, because they remember what is out of date', async () => {
+    const one = await begin();
+    await insertJobs(one, [8]);
+    await haveAll(one).toEqual([0, 8]);
+    // As after a change whose answer was lost.
+    await one.sleep();
+    await query(`INSERT INTO installation_leases VALUES (7, '${one.id}')`);
+    await insertJobs(one, [7]);
+    const { share, storage } = one;
+    const happened: string[] = [];
+    share.onGained((installations) => void happened.push(`forget ${installations}`));
+    const queue = createEmbeddedQueue({
+      storage,
+      clock,
+      log: silentLog,
+      share: {
+        ...{ worker: one.id, clock, begin() {}, retire() {}, mayWrite: () => true },
+        ...{ leases: () => share.leases(), onGained: (listener) => share.onGained(listener) },
+        has: (installation) => share.has(installation),
+      },
+    });
+    queue.start({
+      handlers: everyKind(async ({ key }) => {
+        happened.push(key);
+        return { kind: 'done' };
+      }),
+      onRetriesExhausted: async () => undefined,
+    });
+    await expect.poll(() => happened.toSorted()).toEqual(['wake:8', 'wake:null', 'wake:null']);
+    const left = 'SELECT key, attempts, lease_token FROM jobs';
+    await expect.poll(() => query(left)).toEqual([{ key: 'wake:7', attempts: '0', lease_token: null }]);
+    one.wake();
+    await expect.poll(() => happened.slice(3)).toEqual(['forget 7', 'wake:7']);
+    await queue.stop(0);
   });
 
   it('leave an installation where it is while one of its jobs is held', async () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
 import { leaseToken } from '../../src/adapters/embedded-queue/owner.ts';
@@ -150,6 +151,28 @@ describe('the embedded queue', () => {
     await queue.idle();
     expect(failures).toBeLessThan(0);
     expect(await storage.read.jobs.countDue(new Date())).toBe(0);
+    await queue.stop(1_000);
+    await database.remove();
+  });
+
+  it('stops while its database is away, although each attempt to reach it takes longer than the time between them', async () => {
+    const database = await sqliteTestDatabase(systemClock);
+    const { storage } = database;
+    let attempts = 0;
+    const away = {
+      ...storage,
+      read: storage.read,
+      fenced: storage.fenced.bind(storage),
+      transaction: (async () => {
+        attempts += 1;
+        await sleep(50);
+        throw new Error('the database is away');
+      }) as typeof storage.transaction,
+    };
+    const queue = createEmbeddedQueue({ storage: away, clock: systemClock, log: silentLog, pollMs: 5 });
+    const handlers = everyKind(async () => ({ kind: 'done' }));
+    queue.start({ handlers, onRetriesExhausted: async () => undefined });
+    await expect.poll(() => attempts).toBeGreaterThan(1);
     await queue.stop(1_000);
     await database.remove();
   });

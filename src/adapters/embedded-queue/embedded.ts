@@ -477,6 +477,8 @@ class EmbeddedQueue implements Queue {
         await this.#turn(worker);
       } catch (error) {
         this.#deadReleased = false;
+        // Polls would wake it again and again while the database is away, and who stops it waits for the last turn.
+        if (this.#state === 'stopping') this.#woken = false;
         this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
       }
     }

@@ -121,12 +121,12 @@ export function transactionsContract(open: OpenDatabase): void {
     });
 
     it('can follow in work that a transaction started', async () => {
+      const over = Promise.withResolvers<void>();
       let left: Promise<string> | undefined;
       await db.storage.transaction(async () => {
-        left = new Promise<void>((resolve) => setTimeout(resolve, 5)).then(() =>
-          db.storage.transaction(async () => 'later'),
-        );
+        left = over.promise.then(() => db.storage.transaction(async () => 'later'));
       });
+      over.resolve();
       expect(await left).toBe('later');
     });
 

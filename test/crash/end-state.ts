@@ -45,7 +45,7 @@ const ROWS = {
   deliveries: 'SELECT DISTINCT status FROM deliveries',
   pull_requests: 'SELECT repository, number, paused_by, previous_head_sha FROM pull_requests',
   runs: 'SELECT chain, status, reason_json, paused FROM chain_runs ORDER BY id',
-  firings: 'SELECT chain, status, reason, count FROM firings ORDER BY id',
+  firings: 'SELECT chain, status, reason, CAST(count AS INTEGER) AS count FROM firings ORDER BY id',
   invocations:
     'SELECT step_id, status, reason_json, attempts, outcome_json FROM invocations ORDER BY run_id, step_index',
   sessions: `SELECT step_id, s.attempt, s.status, s.reason_json, s.choice_json

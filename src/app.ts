@@ -7,7 +7,7 @@ import { openPlatform, type Platform, type PlatformOverrides } from './compositi
 import type { Turn } from './composition/serving.ts';
 import { createSkills, type SkillOverrides } from './composition/skills.ts';
 import type { AppConfig, BaseConfig } from './config/config.ts';
-import { messageOf } from './core/errors.ts';
+import { CountersignError, messageOf } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { neverShow } from './core/redact/redact.ts';
 import { createOutagePolicy, type OutagePolicy } from './engine/jobs/outage-policy.ts';
@@ -18,7 +18,7 @@ import { bodyJob } from './entrypoints/retention/pack-bodies.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
 import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts';
 import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
-import { engineDidNotStart } from './messages/cli/process.ts';
+import { ENGINE_STARTS_LATER, engineDidNotStart } from './messages/cli/process.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
 import type { WorkShare } from './ports/work-share.ts';
@@ -51,6 +51,9 @@ export interface AppOverrides extends EngineOverrides {
  * supervisors allow.
  */
 export const DRAIN_MS = 7_000;
+
+/** Between two attempts to begin the work, in milliseconds. */
+const BEGUN_AGAIN_MS = 1_000;
 
 /** What a process that shares its database with others does when its turn to work comes. */
 interface Sharing {
@@ -126,8 +129,12 @@ async function start<Intake extends { close(): Promise<void> }>(
     throw error;
   });
   try {
-    const begin = () => startEngine(platform, outagePolicy, { overrides, share: sharing?.turn.share });
-    const engine = sharing ? inItsTurn(sharing, begin, log) : { settle: async () => {}, ...(await begin()) };
+    const share = sharing?.turn.share;
+    const begin = (isOver: () => boolean) =>
+      startEngine(platform, outagePolicy, { overrides, share, isOver });
+    const engine = sharing
+      ? inItsTurn(sharing, begin, log)
+      : { settle: async () => {}, ...(await begin(() => true)) };
     const running: Running = {
       storage,
       queue,
@@ -150,14 +157,15 @@ async function start<Intake extends { close(): Promise<void> }>(
 /** The engine of a process whose turn to work comes later, if ever. */
 function inItsTurn(
   { turn, onFailed }: Sharing,
-  begin: () => Promise<{ stop(): Promise<void> }>,
+  begin: (isOver: () => boolean) => Promise<{ stop(): Promise<void> }>,
   log: Log,
 ): { settle(): Promise<void>; stop(): Promise<void> } {
   let isStopping = false;
   let begun: Promise<{ stop(): Promise<void> } | undefined> | undefined;
   void turn.comes.then(() => {
     if (isStopping) return;
-    begun = begin().catch((err: unknown) => {
+    begun = begin(() => isStopping).catch((err: unknown) => {
+      if (isStopping) return undefined;
       log.error({ err }, engineDidNotStart(messageOf(err)));
       onFailed();
       return undefined;
@@ -175,10 +183,15 @@ function inItsTurn(
   };
 }
 
+/** @param isOver whether a database that cannot be written to now is a reason to give up */
 async function startEngine(
   platform: Platform,
   outagePolicy: OutagePolicy,
-  { overrides, share }: { overrides: SkillOverrides; share: WorkShare | undefined },
+  {
+    overrides,
+    share,
+    isOver,
+  }: { overrides: SkillOverrides; share: WorkShare | undefined; isOver(): boolean },
 ): Promise<{ stop(): Promise<void> }> {
   const { config, storage, queue, clock } = platform;
   const skills = await createSkills(config, platform, overrides);
@@ -188,22 +201,41 @@ async function startEngine(
     ...workerOf(buildJobs(platform, parts), { outagePolicy }),
     pendingJobs: jobsOfNewDeliveries,
   });
-  await storage.transaction(async (tx) => {
-    await queue.enqueue(
-      tx,
-      ...firstRecoveryJobs(clock.now()),
-      bodyJob(clock.now()),
-      evaluationJob(clock.now()),
-    );
-    if (config.skillIndexes) await queue.enqueue(tx, indexCheckJob(clock.now()));
-    if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
-  });
+  const first = [
+    ...firstRecoveryJobs(clock.now()),
+    bodyJob(clock.now()),
+    evaluationJob(clock.now()),
+    ...(config.skillIndexes ? [indexCheckJob(clock.now())] : []),
+    ...(platform.retention ? [retentionJob(clock.now())] : []),
+  ];
+  await outlasting(() => storage.transaction((tx) => queue.enqueue(tx, ...first)), platform, isOver);
   return {
     async stop() {
       stopFollowing();
       await skills.stop();
     },
   };
+}
+
+/**
+ * Repeats it while the database cannot be written to. Where processes share one, any of them may hold the lock of all that write for
+ * longer than a transaction waits, and a process that was started in place of this one would meet that, too.
+ */
+async function outlasting(
+  work: () => Promise<void>,
+  { log, timers }: Pick<Platform, 'log' | 'timers'>,
+  isOver: () => boolean,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const mayPass = error instanceof CountersignError && error.code === 'storage.unavailable';
+      if (!mayPass || isOver()) throw error;
+      log.warn({ err: messageOf(error), outage: 'start' }, ENGINE_STARTS_LATER);
+      await timers.sleep(BEGUN_AGAIN_MS);
+    }
+  }
 }
 
 /** By the name that redaction shows. */

@@ -202,6 +202,8 @@ function workOf(installations: readonly number[]): string {
 
 export const TURN_UNKNOWN = 'standing by: the database could not yet say which process does the work';
 
+export const ENGINE_STARTS_LATER = 'the work begins later: the database cannot be written to yet';
+
 export function engineDidNotStart(because: string): string {
   return `the work could not be begun (${because}), so this process ends and another one can try`;
 }

@@ -60,6 +60,17 @@ describe('migrations of SQLite', () => {
     expect(query('SELECT * FROM schema_migrations')).toEqual(before);
   });
 
+  it('do not wait for somebody who writes if none is pending', async () => {
+    await open().close();
+    const other = new BetterSqlite3(path);
+    other.exec('BEGIN IMMEDIATE');
+    const storage = open();
+    other.exec('ROLLBACK');
+    other.close();
+    expect(await storage.read.runs.list({})).toEqual([]);
+    await storage.close();
+  });
+
   it('keep the content of tables, even when a table that others refer to is rebuilt', async () => {
     await fill();
     add(`CREATE TABLE chain_runs_new AS SELECT * FROM chain_runs;

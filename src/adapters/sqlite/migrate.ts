@@ -22,13 +22,19 @@ export function migrateSqlite(
   migrations: readonly Migration[],
   clock: Clock,
 ): void {
+  const pending = () =>
+    pendingMigrations(
+      migrations,
+      db.prepare<[], AppliedMigration>('SELECT * FROM schema_migrations ORDER BY version').all(),
+    );
+  // Without the lock, so that a database can also be opened while somebody writes to it.
+  db.pragma('foreign_keys = ON');
+  const hasHistory = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").get();
+  if (hasHistory && pending().length === 0) return;
   db.pragma('foreign_keys = OFF');
   const applyPending = db.transaction(() => {
     db.exec(HISTORY);
-    const applied = db
-      .prepare<[], AppliedMigration>('SELECT * FROM schema_migrations ORDER BY version')
-      .all();
-    for (const migration of pendingMigrations(migrations, applied)) apply(db, migration, clock.now());
+    for (const migration of pending()) apply(db, migration, clock.now());
   });
   applyPending.immediate();
   db.pragma('foreign_keys = ON');

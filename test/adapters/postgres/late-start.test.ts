@@ -47,13 +47,12 @@ describe.skipIf(postgresPrograms === undefined)(`a process that gets its turn${W
     const log: Log = { ...silentLog, warn: (_, message) => void said.push(message) };
     const app = await startApp(read.config, log, {}, { turn, onFailed });
     onTestFinished(() => app.stop());
-    await vi.waitUntil(() => said.includes(ENGINE_STARTS_LATER), { timeout: 90_000 });
+    await expect.poll(() => said).toContain(ENGINE_STARTS_LATER);
     await other.script('ROLLBACK');
     other.release(false);
     // The first jobs look for what was missed.
-    await vi.waitUntil(() => github.requests.some(({ path }) => path.startsWith('/app/hook/deliveries')), {
-      timeout: 90_000,
-    });
+    const asked = () => github.requests.map(({ path }) => path).join('\n');
+    await expect.poll(asked).toContain('/app/hook/deliveries');
     expect(onFailed).not.toHaveBeenCalled();
   });
 });

@@ -39,8 +39,11 @@ describe.skipIf(postgresPrograms === undefined)(`a process that gets its turn${W
     onTestFinished(() => turn.end());
     await turn.comes;
     const pool = openPool(placeOf(databaseUrl));
-    onTestFinished(() => pool.end());
     const other = await pool.connect();
+    onTestFinished(() => {
+      other.release(true);
+      return pool.end();
+    });
     await other.script(`BEGIN; ${LOCK}`);
 
     const said: string[] = [];
@@ -49,7 +52,6 @@ describe.skipIf(postgresPrograms === undefined)(`a process that gets its turn${W
     onTestFinished(() => app.stop());
     await expect.poll(() => said).toContain(ENGINE_STARTS_LATER);
     await other.script('ROLLBACK');
-    other.release(false);
     // The first jobs look for what was missed.
     const asked = () => github.requests.map(({ path }) => path).join('\n');
     await expect.poll(asked).toContain('/app/hook/deliveries');
